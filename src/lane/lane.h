@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "lane/tensor_ref.h"
+#include "tensor/view.h"
+
+namespace corelane::lane {
+
+/// A lane's place in the plan: 0, 1, ...
+enum class LaneId : std::uint32_t {};
+/// A loaded (model, version, precision), the same number on every lane.
+enum class SlotId : std::uint32_t {};
+
+/// One request of a batch: its inputs in the manifest's order.
+struct Member {
+  std::span<const TensorRef> inputs;
+};
+
+/// What a lane runs at once. All members fit each other: same slot; along the batch dimension their rows are
+/// stacked, along the other named dimensions the worker pads to the largest member or, where `padded_to` names a
+/// larger size, to that. Borrowed for the call.
+struct Batch {
+  SlotId slot{};
+  std::span<const Member> members;
+  /// One size for each of the manifest's dimensions in their (alphabetical) order; 0: the largest member's.
+  std::span<const std::int64_t> padded_to;
+};
+
+/// When what happened in the worker, by the monotonic clock that all processes of this boot share.
+struct BatchTiming {
+  Nanos received{};
+  Nanos gathered{};  // inputs stacked and padded
+  Nanos ran{};
+  Nanos written{};   // outputs cut and in lane memory
+};
+
+/// A batch has been run or has failed as a whole. The views point into the lane's memory and stay valid until
+/// the driving thread calls Lane::release(batch).
+struct BatchDone {
+  std::uint64_t batch = 0;
+  Status status;
+  std::size_t outputs_per_member = 0;
+  /// Output k of member m is outputs[m * outputs_per_member + k]; empty when failed.
+  std::vector<tensor::TensorView> outputs;
+  BatchTiming timing;
+};
+
+/// A load asked for has ended. `report` is the engine's JSON: device, precisions, memory.
+struct ModelLoaded {
+  SlotId slot{};
+  Status status;
+  std::string report;
+  Nanos took{};
+};
+
+/// The worker runs and has tried to load everything that its lane should hold (a ModelLoaded came before for each).
+struct LaneUp {
+  int pid = 0;
+};
+
+/// The worker has gone; what it had taken was not answered and never will be. It is being restarted.
+struct LaneDown {
+  std::string reason;  // "killed by signal 9"
+  std::optional<std::uint64_t> lost_batch;
+};
+
+using LaneEvent = std::variant<BatchDone, ModelLoaded, LaneUp, LaneDown>;
+
+struct LaneInfo {
+  LaneId id{};
+  std::string name;        // "cpu:0-1"
+  std::vector<int> cores;  // logical CPUs
+};
+
+/// One lane as the service sees it. A fake for tests is in lane/testing/.
+///
+/// Threads: one thread drives a lane, which means that it waits for event_fd() to be readable and then calls
+/// next_event() until it is empty, and release(). dispatch() may be called from any thread, by one at a time, and only
+/// between LaneUp and LaneDown while fewer than kDepth batches are unanswered or unreleased.
+class Lane {
+ public:
+  /// Batches that may be with a lane: one that runs and one whose outputs are still being read.
+  static constexpr std::size_t kDepth = 2;
+
+  virtual ~Lane() = default;
+  virtual const LaneInfo& info() const = 0;
+  /// Hands a batch over and returns its number. Does not block. kResourceExhausted when the batch's description does
+  /// not fit the channel: dispatch fewer members.
+  virtual Result<std::uint64_t> dispatch(const Batch& batch) = 0;
+  virtual int event_fd() const = 0;
+  virtual std::optional<LaneEvent> next_event() = 0;
+  virtual void release(std::uint64_t batch) = 0;
+};
+
+}  // namespace corelane::lane
