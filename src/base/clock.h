@@ -4,8 +4,8 @@
 
 namespace corelane {
 
-/// The only source of time. Thread-safe. `main` makes a SystemClock and passes it in; tests pass a ManualClock
-/// (base/testing/manual_clock.h).
+/// The only source of time. Thread-safe. `main` makes a SystemClock and passes it in; tests pass a
+/// ManualClock (base/testing/manual_clock.h).
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -28,7 +28,8 @@ void log(LogLevel level, std::string_view line) {
   if (level < level_in_force()) {
     return;
   }
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(SystemClock().since_epoch());
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(SystemClock().since_epoch());
   const std::time_t seconds = now.count() / 1000;
   const std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z {} {}\n", fmt::gmtime(seconds),
                                        now.count() % 1000, "DIWE"[static_cast<int>(level)], line);

@@ -6,8 +6,8 @@
 
 namespace corelane {
 
-/// What kind of thing went wrong. General on purpose: the detail is in the message. The tables that turn a
-/// code into an exit status and into an HTTP status stand in cli/ and wire/.
+/// What kind of thing went wrong. General on purpose: the detail is in the message. The tables that
+/// turn a code into an exit status and into an HTTP status stand in cli/ and wire/.
 enum class ErrorCode {
   kInvalidArgument,    // the caller's input breaks a rule
   kNotFound,           // what was named does not exist
@@ -26,12 +26,15 @@ struct Error {
   std::string message;  // what, where, what to do; no trailing full stop or newline
 };
 
-/// A value or the reason why there is none. Named after std::expected, so that it can be replaced by it.
+/// A value or the reason why there is none. Named after std::expected, so that it can be replaced
+/// by it.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return state_.index() == 0; }
   bool has_value() const { return state_.index() == 0; }
@@ -55,7 +58,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)), failed_(true) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : error_(std::move(error)), failed_(true) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return !failed_; }
   bool has_value() const { return !failed_; }
@@ -77,12 +81,20 @@ Error in_context(Result<T>&& failed, std::string doing) {
   return error;
 }
 
-inline Error invalid_argument(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+inline Error invalid_argument(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message)};
+}
 inline Error not_found(std::string message) { return {ErrorCode::kNotFound, std::move(message)}; }
-inline Error unsupported(std::string message) { return {ErrorCode::kUnsupported, std::move(message)}; }
-inline Error unavailable(std::string message) { return {ErrorCode::kUnavailable, std::move(message)}; }
+inline Error unsupported(std::string message) {
+  return {ErrorCode::kUnsupported, std::move(message)};
+}
+inline Error unavailable(std::string message) {
+  return {ErrorCode::kUnavailable, std::move(message)};
+}
 inline Error io_error(std::string message) { return {ErrorCode::kIo, std::move(message)}; }
-inline Error internal_error(std::string message) { return {ErrorCode::kInternal, std::move(message)}; }
+inline Error internal_error(std::string message) {
+  return {ErrorCode::kInternal, std::move(message)};
+}
 
 /// io_error with errno's text: "opening /x: No such file or directory". ENOENT becomes kNotFound.
 Error errno_error(std::string doing, int error_number);

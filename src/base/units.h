@@ -9,7 +9,9 @@ namespace corelane {
 using Nanos = std::chrono::nanoseconds;
 
 constexpr double to_seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
-constexpr double to_millis(Nanos time) { return std::chrono::duration<double, std::milli>(time).count(); }
+constexpr double to_millis(Nanos time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
 constexpr Nanos from_seconds(double seconds) {
   return std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(seconds));
 }

@@ -31,15 +31,17 @@ class ArenaBlock {
   std::uint64_t offset_ = 0;
 };
 
-/// The memory of requests that wait or run: one sealed memfd, mapped writable here and read-only by every worker.
-/// Only touched pages cost memory; the server alone keeps the books, so a worker cannot damage them. Thread-safe.
+/// The memory of requests that wait or run: one sealed memfd, mapped writable here and read-only by
+/// every worker. Only touched pages cost memory; the server alone keeps the books, so a worker
+/// cannot damage them. Thread-safe.
 class Arena {
  public:
   static constexpr std::size_t kAlignment = 64;
 
   virtual ~Arena() = default;
 
-  /// At least `size` bytes at a multiple of kAlignment, content unspecified. kResourceExhausted when full.
+  /// At least `size` bytes at a multiple of kAlignment, content unspecified. kResourceExhausted
+  /// when full.
   virtual Result<ArenaBlock> allocate(std::size_t size) = 0;
   /// For handing to a worker. Owned by the arena.
   virtual int fd() const = 0;

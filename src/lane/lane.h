@@ -25,13 +25,14 @@ struct Member {
   std::span<const TensorRef> inputs;
 };
 
-/// What a lane runs at once. All members fit each other: same slot; along the batch dimension their rows are
-/// stacked, along the other named dimensions the worker pads to the largest member or, where `padded_to` names a
-/// larger size, to that. Borrowed for the call.
+/// What a lane runs at once. All members fit each other: same slot; along the batch dimension their
+/// rows are stacked, along the other named dimensions the worker pads to the largest member or,
+/// where `padded_to` names a larger size, to that. Borrowed for the call.
 struct Batch {
   SlotId slot{};
   std::span<const Member> members;
-  /// One size for each of the manifest's dimensions in their (alphabetical) order; 0: the largest member's.
+  /// One size for each of the manifest's dimensions in their (alphabetical) order; 0: the largest
+  /// member's.
   std::span<const std::int64_t> padded_to;
 };
 
@@ -40,11 +41,11 @@ struct BatchTiming {
   Nanos received{};
   Nanos gathered{};  // inputs stacked and padded
   Nanos ran{};
-  Nanos written{};   // outputs cut and in lane memory
+  Nanos written{};  // outputs cut and in lane memory
 };
 
-/// A batch has been run or has failed as a whole. The views point into the lane's memory and stay valid until
-/// the driving thread calls Lane::release(batch).
+/// A batch has been run or has failed as a whole. The views point into the lane's memory and stay
+/// valid until the driving thread calls Lane::release(batch).
 struct BatchDone {
   std::uint64_t batch = 0;
   Status status;
@@ -62,12 +63,14 @@ struct ModelLoaded {
   Nanos took{};
 };
 
-/// The worker runs and has tried to load everything that its lane should hold (a ModelLoaded came before for each).
+/// The worker runs and has tried to load everything that its lane should hold (a ModelLoaded came
+/// before for each).
 struct LaneUp {
   int pid = 0;
 };
 
-/// The worker has gone; what it had taken was not answered and never will be. It is being restarted.
+/// The worker has gone; what it had taken was not answered and never will be. It is being
+/// restarted.
 struct LaneDown {
   std::string reason;  // "killed by signal 9"
   std::optional<std::uint64_t> lost_batch;
@@ -83,9 +86,10 @@ struct LaneInfo {
 
 /// One lane as the service sees it. A fake for tests is in lane/testing/.
 ///
-/// Threads: one thread drives a lane, which means that it waits for event_fd() to be readable and then calls
-/// next_event() until it is empty, and release(). dispatch() may be called from any thread, by one at a time, and only
-/// between LaneUp and LaneDown while fewer than kDepth batches are unanswered or unreleased.
+/// Threads: one thread drives a lane, which means that it waits for event_fd() to be readable and
+/// then calls next_event() until it is empty, and release(). dispatch() may be called from any
+/// thread, by one at a time, and only between LaneUp and LaneDown while fewer than kDepth batches
+/// are unanswered or unreleased.
 class Lane {
  public:
   /// Batches that may be with a lane: one that runs and one whose outputs are still being read.
@@ -93,8 +97,8 @@ class Lane {
 
   virtual ~Lane() = default;
   virtual const LaneInfo& info() const = 0;
-  /// Hands a batch over and returns its number. Does not block. kResourceExhausted when the batch's description does
-  /// not fit the channel: dispatch fewer members.
+  /// Hands a batch over and returns its number. Does not block. kResourceExhausted when the batch's
+  /// description does not fit the channel: dispatch fewer members.
   virtual Result<std::uint64_t> dispatch(const Batch& batch) = 0;
   virtual int event_fd() const = 0;
   virtual std::optional<LaneEvent> next_event() = 0;

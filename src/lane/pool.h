@@ -18,12 +18,13 @@
 namespace corelane::lane {
 
 struct PoolOptions {
-  std::vector<std::vector<int>> lanes;        // the cores of each lane, from device::LanePlan
-  std::filesystem::path executable;           // `executable worker ...` is a worker; normally /proc/self/exe
-  std::filesystem::path engines;              // folder of the engine plug-ins
+  std::vector<std::vector<int>> lanes;  // the cores of each lane, from device::LanePlan
+  std::filesystem::path executable;  // `executable worker ...` is a worker; normally /proc/self/exe
+  std::filesystem::path engines;     // folder of the engine plug-ins
   Bytes arena{.count = std::uint64_t{4} << 30};
   Bytes output_limit{.count = std::uint64_t{1} << 30};  // of one batch on one lane
-  Nanos restart_delay{std::chrono::milliseconds(50)};   // doubles with each death in a row, up to 10 s
+  Nanos restart_delay{
+      std::chrono::milliseconds(50)};  // doubles with each death in a row, up to 10 s
 };
 
 /// Which artifact a slot is.
@@ -32,17 +33,20 @@ struct LoadSpec {
   std::string precision;         // "f32"
 };
 
-/// The lanes of this machine: arena, channels, worker processes and the supervisor thread that restarts them.
-/// A worker that dies is started again and loads what its lane holds; nothing else is lost.
-/// Thread-safe. Destroying it ends the workers (SIGTERM, then SIGKILL after 2 s) and joins the supervisor.
+/// The lanes of this machine: arena, channels, worker processes and the supervisor thread that
+/// restarts them. A worker that dies is started again and loads what its lane holds; nothing else
+/// is lost. Thread-safe. Destroying it ends the workers (SIGTERM, then SIGKILL after 2 s) and joins
+/// the supervisor.
 class LanePool {
  public:
   virtual ~LanePool() = default;
   virtual Arena& arena() = 0;
   virtual std::span<Lane* const> lanes() = 0;
-  /// Asks the given lanes to load; each answers with a ModelLoaded event. The slot is known at once.
+  /// Asks the given lanes to load; each answers with a ModelLoaded event. The slot is known at
+  /// once.
   virtual SlotId load(const LoadSpec& spec, std::span<const LaneId> on) = 0;
-  /// The slot's batches must have ended. Memory goes back before the call's effect ends; the number is not used again.
+  /// The slot's batches must have ended. Memory goes back before the call's effect ends; the number
+  /// is not used again.
   virtual void unload(SlotId slot) = 0;
 
   /// Starts the workers; LaneUp events follow.

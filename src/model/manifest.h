@@ -15,8 +15,9 @@
 
 namespace corelane::model {
 
-/// One dimension of a tensor as the manifest writes it: a fixed size, or the name of a dimension that varies.
-/// Inputs that share a name must agree in size within a request; the name "batch" in first place is the batch.
+/// One dimension of a tensor as the manifest writes it: a fixed size, or the name of a dimension
+/// that varies. Inputs that share a name must agree in size within a request; the name "batch" in
+/// first place is the batch.
 using Dim = std::variant<std::int64_t, std::string>;
 
 inline constexpr std::string_view kBatch = "batch";
@@ -44,15 +45,15 @@ struct Accuracy {
 
 /// One artifact of a version.
 struct Precision {
-  std::string engine;                // "openvino", "torch", "probe"
-  std::string file;                  // relative to the version's folder; empty for engines without artifacts
+  std::string engine;  // "openvino", "torch", "probe"
+  std::string file;    // relative to the version's folder; empty for engines without artifacts
   std::optional<Accuracy> accuracy;
-  std::string options = "{}";        // JSON object, handed to the engine as it is
+  std::string options = "{}";  // JSON object, handed to the engine as it is
 };
 
 /// Which operators of the source model the engine takes.
 struct Coverage {
-  std::string engine;                // "openvino 2026.4.1"
+  std::string engine;  // "openvino 2026.4.1"
   std::int64_t operators = 0;
   std::int64_t operators_taken = 0;
   std::int64_t arithmetic = 0;
@@ -61,31 +62,33 @@ struct Coverage {
   std::vector<std::string> not_taken;  // "GridSample (3 uses)"
 };
 
-/// How large the model is; flops are those of one run at `shape`, a multiplication and an addition counting as two.
+/// How large the model is; flops are those of one run at `shape`, a multiplication and an addition
+/// counting as two.
 struct Size {
   std::int64_t parameters = 0;
   std::int64_t parameter_bytes = 0;
   double flops = 0;
-  std::string shape;                 // "[1,128]"
+  std::string shape;  // "[1,128]"
 };
 
 /// models/<model>/<version>/model.toml. docs/formats/manifest.md is its page.
 struct Manifest {
   std::string name;
   std::int64_t version = 1;
-  std::string task;                  // "question-answering", "embedding", ...; empty: tensors only
+  std::string task;  // "question-answering", "embedding", ...; empty: tensors only
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::map<std::string, Dimension> dimensions;
   std::map<std::string, Precision> precisions;
   std::optional<Coverage> coverage;
   std::optional<Size> size;
-  bool load_at_start = true;         // false: only an explicit load brings it up
+  bool load_at_start = true;  // false: only an explicit load brings it up
   std::string source_sha256;
   std::string made_by;
 };
 
-/// Largest number of rows that one run may have; 0 where the first dimension of any input is not the batch.
+/// Largest number of rows that one run may have; 0 where the first dimension of any input is not
+/// the batch.
 std::int64_t max_batch(const Manifest& manifest);
 
 /// Errors name the line, or the field and the rule it breaks.

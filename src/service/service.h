@@ -58,8 +58,9 @@ struct Reply {
   Timing timing;
 };
 
-/// Gets a request's answer: exactly one call for each accepted request, from the thread that drives the lane, or
-/// from inside submit() when the request is refused. Must not block; copies what it needs.
+/// Gets a request's answer: exactly one call for each accepted request, from the thread that drives
+/// the lane, or from inside submit() when the request is refused. Must not block; copies what it
+/// needs.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
@@ -70,8 +71,8 @@ struct ServedModel {
   std::string name;
   std::int64_t version = 0;
   std::string precision;
-  bool ready = false;          // at least one live lane serves it
-  std::string reason;          // why not
+  bool ready = false;  // at least one live lane serves it
+  std::string reason;  // why not
 };
 
 }  // namespace corelane::service

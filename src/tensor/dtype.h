@@ -21,7 +21,8 @@ enum class DType : std::uint8_t {
   kFp16,
   kFp32,
   kFp64,
-  kBytes,  // elements of any length; in memory each is a little-endian uint32 length and that many bytes
+  kBytes,  // elements of any length; in memory each is a little-endian uint32 length and that many
+           // bytes
   kBf16,
 };
 

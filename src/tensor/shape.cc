@@ -15,12 +15,14 @@ namespace corelane::tensor {
 
 Shape::Shape(std::initializer_list<std::int64_t> dims) {
   const auto shape = from(std::span(dims.begin(), dims.size()));
-  check(shape.has_value(), "a shape written in code has at most kMaxRank dimensions, none negative");
+  check(shape.has_value(),
+        "a shape written in code has at most kMaxRank dimensions, none negative");
   *this = *shape;
 }
 
 std::optional<Shape> Shape::from(std::span<const std::int64_t> dims) {
-  if (dims.size() > kMaxRank || std::ranges::any_of(dims, [](std::int64_t size) { return size < 0; })) {
+  if (dims.size() > kMaxRank ||
+      std::ranges::any_of(dims, [](std::int64_t size) { return size < 0; })) {
     return std::nullopt;
   }
   Shape shape;

@@ -12,8 +12,8 @@ namespace corelane::tensor {
 
 inline constexpr std::size_t kMaxRank = 8;
 
-/// A concrete shape: up to kMaxRank dimensions, none negative, row-major. A value without allocation, since one is
-/// made for every tensor of every request.
+/// A concrete shape: up to kMaxRank dimensions, none negative, row-major. A value without
+/// allocation, since one is made for every tensor of every request.
 class Shape {
  public:
   Shape() = default;

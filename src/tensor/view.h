@@ -8,8 +8,8 @@
 
 namespace corelane::tensor {
 
-/// A tensor in somebody else's memory: row-major, little-endian, no padding between elements. Borrowed: valid as
-/// long as the owner of the bytes says.
+/// A tensor in somebody else's memory: row-major, little-endian, no padding between elements.
+/// Borrowed: valid as long as the owner of the bytes says.
 struct TensorView {
   DType dtype = DType::kFp32;
   Shape shape;
