@@ -44,14 +44,16 @@ struct BatchTiming {
   Nanos written{};  // outputs cut and in lane memory
 };
 
-/// A batch has been run or has failed as a whole. The views point into the lane's memory and stay
-/// valid until the driving thread calls Lane::release(batch).
+/// A batch has been run or has failed as a whole. `outputs` and the bytes they name are the lane's
+/// and stay valid until Lane::release(batch); failed batches are released too. Shapes and sizes
+/// have been checked, the bytes have not: a worker that runs wild may change them at any time, so
+/// whoever walks BYTES elements checks each length.
 struct BatchDone {
   std::uint64_t batch = 0;
   Status status;
   std::size_t outputs_per_member = 0;
   /// Output k of member m is outputs[m * outputs_per_member + k]; empty when failed.
-  std::vector<tensor::TensorView> outputs;
+  std::span<const tensor::TensorView> outputs;
   BatchTiming timing;
 };
 
@@ -63,20 +65,26 @@ struct ModelLoaded {
   Nanos took{};
 };
 
+/// An unload asked for has ended and the worker has given the memory back.
+struct ModelUnloaded {
+  SlotId slot{};
+};
+
 /// The worker runs and has tried to load everything that its lane should hold (a ModelLoaded came
 /// before for each).
 struct LaneUp {
   int pid = 0;
 };
 
-/// The worker has gone; what it had taken was not answered and never will be. It is being
-/// restarted.
+/// The worker has gone, and a new one is being started. Comes after the BatchDone of everything
+/// that it finished; what else had been dispatched to it is in `lost_batches` (oldest first, at
+/// most kDepth), was not answered, never will be, and needs no release().
 struct LaneDown {
   std::string reason;  // "killed by signal 9"
-  std::optional<std::uint64_t> lost_batch;
+  std::vector<std::uint64_t> lost_batches;
 };
 
-using LaneEvent = std::variant<BatchDone, ModelLoaded, LaneUp, LaneDown>;
+using LaneEvent = std::variant<BatchDone, ModelLoaded, ModelUnloaded, LaneUp, LaneDown>;
 
 struct LaneInfo {
   LaneId id{};
@@ -87,9 +95,12 @@ struct LaneInfo {
 /// One lane as the service sees it. A fake for tests is in lane/testing/.
 ///
 /// Threads: one thread drives a lane, which means that it waits for event_fd() to be readable and
-/// then calls next_event() until it is empty, and release(). dispatch() may be called from any
-/// thread, by one at a time, and only between LaneUp and LaneDown while fewer than kDepth batches
-/// are unanswered or unreleased.
+/// then calls next_event() until it is empty. dispatch() and release() may be called from any
+/// thread. dispatch() only after LaneUp, while fewer than kDepth batches are unanswered or
+/// unreleased.
+///
+/// Nothing dispatched is lost in silence: for each number that dispatch() returned comes either one
+/// BatchDone or its mention in a LaneDown.
 class Lane {
  public:
   /// Batches that may be with a lane: one that runs and one whose outputs are still being read.
@@ -97,10 +108,13 @@ class Lane {
 
   virtual ~Lane() = default;
   virtual const LaneInfo& info() const = 0;
-  /// Hands a batch over and returns its number. Does not block. kResourceExhausted when the batch's
-  /// description does not fit the channel: dispatch fewer members.
+  /// Hands a batch over and returns its number (1, 2, ... over the lane's life). Does not block.
+  /// kResourceExhausted when the batch's description does not fit the channel: dispatch fewer
+  /// members. kUnavailable when LaneDown has been taken from next_event() meanwhile.
   virtual Result<std::uint64_t> dispatch(const Batch& batch) = 0;
+  /// Readable when next_event() may have something. Never read or written by the caller.
   virtual int event_fd() const = 0;
+  /// nullopt: nothing now, and event_fd() becomes readable when that changes.
   virtual std::optional<LaneEvent> next_event() = 0;
   virtual void release(std::uint64_t batch) = 0;
 };

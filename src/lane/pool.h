@@ -45,9 +45,11 @@ class LanePool {
   /// Asks the given lanes to load; each answers with a ModelLoaded event. The slot is known at
   /// once.
   virtual SlotId load(const LoadSpec& spec, std::span<const LaneId> on) = 0;
-  /// The slot's batches must have ended. Memory goes back before the call's effect ends; the number
-  /// is not used again.
+  /// The slot's batches must have ended. Each lane that held it answers with ModelUnloaded; the
+  /// number is not used again.
   virtual void unload(SlotId slot) = 0;
+  /// Kills the lane's worker (one that hangs); LaneDown with `reason` and a new LaneUp follow.
+  virtual void restart(LaneId lane, std::string reason) = 0;
 
   /// Starts the workers; LaneUp events follow.
   static Result<std::unique_ptr<LanePool>> start(const PoolOptions& options, const Clock& clock);
