@@ -12,12 +12,13 @@ endif()
 # corelane_layer(NAME [USES layer...] [LINKS target...] [TEST_LINKS target...])
 #
 # One folder of src/ as a static library corelane_NAME, and its *_test.cc files as one test program.
+# A main.cc is left out: it belongs to a program of the folder's own CMakeLists.txt.
 # USES is the row of allowed includes (with all that those layers may use); tools/lint reads it from here.
 function(corelane_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;TEST_LINKS")
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc" "${CMAKE_CURRENT_SOURCE_DIR}/testing/*.cc")
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(uses ${arg_USES})
   list(TRANSFORM uses PREPEND "corelane_")

@@ -2,6 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -19,15 +23,30 @@ struct Environment {
   const Clock& clock;
 };
 
-/// Each command registers its options and returns what runs it; main calls that after parsing. The
-/// function's value is the exit status. One file per command: compile.cc, bench.cc, report.cc,
-/// serve.cc, worker.cc.
+/// What runs a command after its options have been parsed. Its value is the exit status.
 using Run = std::function<int(Environment&)>;
 
-Run add_compile(CLI::App& app);
-Run add_bench(CLI::App& app);
-Run add_report(CLI::App& app);
-Run add_serve(CLI::App& app);
-Run add_worker(CLI::App& app);
+/// Each command has one file: compile.cc, bench.cc, report.cc, serve.cc, worker.cc. Its function
+/// gets the subcommand that main has made from the table below, adds options and a footer with two
+/// real examples, and returns what runs it.
+Run add_compile(CLI::App& command);
+Run add_bench(CLI::App& command);
+Run add_report(CLI::App& command);
+Run add_serve(CLI::App& command);
+Run add_worker(CLI::App& command);
+
+/// A row of the table of commands in command_table.cc.
+struct Command {
+  std::string_view name;
+  std::string_view
+      summary;  // one line of --help; empty: not shown (a command of our own processes)
+  Run (*add)(CLI::App& command);
+};
+
+std::span<const Command> command_table();
+
+/// Parses the arguments (without the program's name), runs what they ask for, returns the exit
+/// status.
+int run_command_line(const std::vector<std::string>& arguments, Environment& environment);
 
 }  // namespace corelane::cli
