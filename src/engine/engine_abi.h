@@ -42,7 +42,8 @@ typedef struct cl_tensor {
   uint32_t dtype;
   uint32_t rank; /* <= CL_MAX_RANK */
   int64_t dims[CL_MAX_RANK];
-  void* data;     /* inputs: aligned to 64 bytes, read-only, the host's, valid during infer */
+  void* data;     /* inputs: aligned to 64 bytes, read-only, the host's, valid during infer.
+                     May be NULL where bytes is 0 */
   uint64_t bytes; /* BYTES elements: uint32 little-endian length and that many bytes, repeated */
 } cl_tensor;
 
@@ -70,9 +71,9 @@ typedef struct cl_engine {
   /* On CL_OK *model is the caller's, who gives it back with unload. */
   cl_status (*load)(const cl_load_options* options, cl_model** model);
 
-  /* What was really loaded, as a JSON object: {"device", "precision": {"f32": N operators, ...},
-   * "memory_bytes",
-   * ...}. The text is valid until the next call with this model. */
+  /* What was really loaded, as a JSON object: {"device": "cpu", "precision": {"f32": 312, ...},
+   * "threads": 2, "memory_bytes": 440000000, ...}; "precision" counts operators. Never NULL. The
+   * text is valid until the next call with this model. */
   const char* (*describe)(cl_model* model);
 
   /* Runs the model once. `inputs` holds input_count tensors. The engine fills all output_count
@@ -87,8 +88,16 @@ typedef struct cl_engine {
   const char* (*last_error)(void);
 } cl_engine;
 
-typedef const cl_engine* (*cl_engine_entry)(void);
+/* The one symbol that a plug-in exports: define this. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const cl_engine*
+corelane_engine(void);
+
+/* For the host: the name to look up and its type. */
 #define CL_ENGINE_ENTRY "corelane_engine"
+typedef const cl_engine* (*cl_engine_entry)(void);
 
 #ifdef __cplusplus
 }
