@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -69,6 +70,13 @@ bool is_engine_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
+}
+
+/// The build leaves a line about each engine that it does not have.
+std::string why_missing(const std::filesystem::path& folder, std::string_view name) {
+  std::string why;
+  std::getline(std::ifstream(folder / fmt::format("{}.missing", name)), why);
+  return why.empty() ? fmt::format("no libcorelane_{}.so in {}", name, folder.string()) : why;
 }
 
 std::string engines_in(const std::filesystem::path& folder) {
@@ -143,8 +151,8 @@ Result<std::unique_ptr<Engine>> load_engine(const std::filesystem::path& folder,
   const std::filesystem::path file = folder / fmt::format("libcorelane_{}.so", name);
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    return unsupported(fmt::format("engine '{}' is not part of this build: no {}; it has: {}", name,
-                                   file.string(), engines_in(folder)));
+    return unsupported(fmt::format("engine '{}' is not part of this build: {}; it has: {}", name,
+                                   why_missing(folder, name), engines_in(folder)));
   }
   // RTLD_LOCAL: frameworks carry their own copies of the same libraries.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
