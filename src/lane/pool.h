@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,20 +9,23 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "device/lane_plan.h"
 #include "lane/arena.h"
 #include "lane/lane.h"
-#include "model/manifest.h"
 
 namespace corelane::lane {
 
 struct PoolOptions {
-  std::vector<std::vector<int>> lanes;  // the cores of each lane, from device::LanePlan
+  std::vector<device::LaneCores> lanes;  // of device::LanePlan
   std::filesystem::path executable;  // `executable worker ...` is a worker; normally /proc/self/exe
   std::filesystem::path engines;     // folder of the engine plug-ins
   Bytes arena{.count = std::uint64_t{4} << 30};
   Bytes output_limit{.count = std::uint64_t{1} << 30};  // of one batch on one lane
-  Nanos restart_delay{
-      std::chrono::milliseconds(50)};  // doubles with each death in a row, up to 10 s
+  /// Before a worker that died is started again; doubles with each death in a row, up to 10 s.
+  Nanos restart_delay{std::chrono::milliseconds(50)};
+  /// How long a worker looks for its next batch before it sleeps. Shortens a round trip by some
+  /// microseconds and costs the lane's cores that time after each batch.
+  Nanos spin{};
 };
 
 /// Which artifact a slot is.
