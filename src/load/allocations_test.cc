@@ -1,0 +1,83 @@
+// Counts this program's allocations: the measured path must not add to them.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "base/testing/manual_clock.h"
+#include "load/closed_loop.h"
+#include "load/testing/fake_target.h"
+
+namespace {
+thread_local std::int64_t allocations_of_thread = 0;
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations_of_thread;
+  if (void* memory = std::malloc(size)) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace corelane::load {
+namespace {
+
+/// Remembers how many allocations its client's thread had made at each of two turns.
+class CountingTarget final : public Target {
+ public:
+  static constexpr std::uint64_t kFirst = 100;
+  static constexpr std::uint64_t kLast = 10'000;
+
+  Result<Answer> send(std::uint64_t turn) override {
+    if (turn == kFirst) {
+      before_ = allocations_of_thread;
+    }
+    if (turn == kLast) {
+      after_ = allocations_of_thread;
+    }
+    return Answer{.items = 1};
+  }
+
+  std::int64_t allocations() const { return after_ - before_; }
+  bool reached_the_end() const { return after_ >= 0; }
+
+ private:
+  std::int64_t before_ = 0;
+  std::int64_t after_ = -1;
+};
+
+TEST(ClosedLoop, DoesNotAllocateOnceItRuns) {
+  ManualClock clock;
+  CountingTarget a;
+  CountingTarget b;
+  std::vector<Target*> targets = {&a, &b};
+  run_closed_loop(targets,
+                  {.warmup = Nanos(0),
+                   .max_warmup = Nanos(0),
+                   .window = Nanos(0),
+                   .min_requests = 500'000,
+                   .max_window = std::chrono::hours(100'000)},
+                  clock, [](const Progress&) { return true; });
+  for (const CountingTarget* target : {&a, &b}) {
+    ASSERT_TRUE(target->reached_the_end());
+    EXPECT_EQ(target->allocations(), 0);
+  }
+}
+
+TEST(AllocationCount, CountsWhatItIsMeantToCount) {
+  const std::int64_t before = allocations_of_thread;
+  const auto* leaked_to_be_seen = new std::vector<int>(100);
+  delete leaked_to_be_seen;
+  EXPECT_EQ(allocations_of_thread - before, 2);
+}
+
+}  // namespace
+}  // namespace corelane::load
