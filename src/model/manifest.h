@@ -27,6 +27,7 @@ struct TensorSpec {
   tensor::DType type = tensor::DType::kFp32;
   std::vector<Dim> shape;
   double pad = 0;  // the value that padding along a varying dimension has
+  friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
 /// What a named dimension may be.
@@ -34,6 +35,7 @@ struct Dimension {
   std::int64_t min = 1;
   std::int64_t max = 0;               // 0: no limit of its own
   std::vector<std::int64_t> buckets;  // ascending; empty: any size is run as it is
+  friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
 struct Accuracy {
@@ -41,6 +43,7 @@ struct Accuracy {
   double value = 0;
   double reference = 0;
   std::string on;
+  friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 
 /// One artifact of a version.
@@ -48,7 +51,9 @@ struct Precision {
   std::string engine;  // "openvino", "torch", "probe"
   std::string file;    // relative to the version's folder; empty for engines without artifacts
   std::optional<Accuracy> accuracy;
-  std::string options = "{}";  // JSON object, handed to the engine as it is
+  /// JSON object, handed to the engine as it is; without spaces and with its keys sorted.
+  std::string options = "{}";
+  friend bool operator==(const Precision&, const Precision&) = default;
 };
 
 /// Which operators of the source model the engine takes.
@@ -60,6 +65,7 @@ struct Coverage {
   std::int64_t arithmetic_taken = 0;
   std::int64_t subgraphs = 0;
   std::vector<std::string> not_taken;  // "GridSample (3 uses)"
+  friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
 /// How large the model is; flops are those of one run at `shape`, a multiplication and an addition
@@ -69,6 +75,7 @@ struct Size {
   std::int64_t parameter_bytes = 0;
   double flops = 0;
   std::string shape;  // "[1,128]"
+  friend bool operator==(const Size&, const Size&) = default;
 };
 
 /// models/<model>/<version>/model.toml. docs/formats/manifest.md is its page.
@@ -78,24 +85,33 @@ struct Manifest {
   std::string task;  // "question-answering", "embedding", ...; empty: tensors only
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
-  std::map<std::string, Dimension> dimensions;
+  std::map<std::string, Dimension> dimensions;  // every name that a shape uses, and no other
   std::map<std::string, Precision> precisions;
   std::optional<Coverage> coverage;
   std::optional<Size> size;
-  bool load_at_start = true;  // false: only an explicit load brings it up
-  std::string source_sha256;
-  std::string made_by;
+  bool load_at_start = true;   // false: only an explicit load brings it up
+  std::string source_sha256;   // of the file or folder that it was compiled from
+  std::string source_options;  // what else decided the result: "--engine torch --max-batch 8"
+  std::string made_by;         // "corelane 0.1.0, openvino 2026.4.1"
+  friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
 /// Largest number of rows that one run may have; 0 where the first dimension of any input is not
-/// the batch.
+/// the batch. parse_manifest sees to it that where all inputs begin with the batch, so do all
+/// outputs.
 std::int64_t max_batch(const Manifest& manifest);
 
-/// Errors name the line, or the field and the rule it breaks.
+/// True for what may be the name of a model: 1 to 128 of A-Z a-z 0-9 . _ -, not beginning with a
+/// full stop.
+bool is_model_name(std::string_view name);
+
+/// Errors name the line, the field and the rule it breaks: "qa/model.toml:12: input 'x': ...".
+/// `where` is what they call the file.
 Result<Manifest> parse_manifest(std::string_view toml, const std::string& where);
 Result<Manifest> read_manifest(const std::filesystem::path& file);
 
-/// With comments for the person who edits it; parse_manifest(write_manifest(m)) == m.
+/// The text of model.toml, with comments for the person who edits it;
+/// parse_manifest(write_manifest(m)) == m.
 std::string write_manifest(const Manifest& manifest);
 
 }  // namespace corelane::model
