@@ -135,5 +135,18 @@ TEST_F(Repository, RefusesANameThatLeavesTheFolder) {
   EXPECT_EQ(version.error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST(ProbeModels, AreARepositoryThatCanBeRead) {
+  const auto scan = scan_repository(fs::path(CORELANE_EXAMPLES) / "probe-models");
+  ASSERT_TRUE(scan) << scan.error().message;
+  EXPECT_THAT(scan->problems, IsEmpty());
+  std::vector<std::string> names;
+  for (const Version& version : scan->versions) {
+    names.push_back(version.manifest.name);
+    EXPECT_EQ(version.manifest.load_at_start, version.manifest.name != "broken");
+  }
+  EXPECT_THAT(names, ElementsAre("add2", "broken", "id_b8", "id_bytes", "id_bytes2", "id_fp16",
+                                 "id_fp32", "id_int64", "id_u8", "nan", "null", "reload", "slow"));
+}
+
 }  // namespace
 }  // namespace corelane::model
