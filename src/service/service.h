@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,8 +15,10 @@
 #include "base/units.h"
 #include "lane/arena.h"
 #include "lane/lane.h"
+#include "lane/pool.h"
 #include "lane/tensor_ref.h"
 #include "model/manifest.h"
+#include "service/stats.h"
 #include "tensor/view.h"
 
 namespace corelane::service {
@@ -27,20 +30,19 @@ struct NamedTensor {
 
 /// A request in the service's terms: its tensors are in the arena already.
 struct Request {
-  std::string model;
-  std::string version;               // empty: the newest one
-  std::vector<NamedTensor> inputs;   // any order
-  std::vector<std::string> outputs;  // empty: all
-  Nanos deadline = Nanos::max();     // by Clock::now()
+  std::string model{};
+  std::string version{};               // empty: the newest one
+  std::vector<NamedTensor> inputs{};   // any order
+  std::vector<std::string> outputs{};  // empty: all
+  Nanos deadline = Nanos::max();       // by Clock::now()
   /// Keeps the tensors' memory until the request ends.
-  std::vector<lane::ArenaBlock> storage;
+  std::vector<lane::ArenaBlock> storage{};
 };
 
 /// Where a request's time went.
 struct Timing {
   Nanos accepted{};
-  Nanos dispatched{};
-  lane::BatchTiming worker;
+  lane::BatchTiming worker{};
   std::uint32_t batch_rows = 0;  // rows of the batch it ran in, padding not counted
   lane::LaneId lane{};
 };
@@ -52,10 +54,11 @@ struct OutputTensor {
 
 /// Valid during the call of ReplySink::reply.
 struct Reply {
-  Status status;
+  Status status{};
   const model::Manifest* version = nullptr;  // the one that answered
-  std::span<const OutputTensor> outputs;     // those asked for, in that order
-  Timing timing;
+  std::span<const OutputTensor> outputs{};   // those asked for, in that order
+  Timing timing{};
+  Nanos retry_after{};  // with kUnavailable: when trying again makes sense; 0: not known
 };
 
 /// Gets a request's answer: exactly one call for each accepted request, from the thread that drives
@@ -68,11 +71,75 @@ class ReplySink {
 };
 
 struct ServedModel {
-  std::string name;
+  std::string name{};
   std::int64_t version = 0;
+  std::string precision{};
+  bool ready = false;    // at least one live lane serves it
+  std::string reason{};  // why not
+};
+
+/// A version that the service loads on every lane, in one precision.
+struct VersionToServe {
+  std::filesystem::path folder;  // models/<model>/<version>
+  model::Manifest manifest;
   std::string precision;
-  bool ready = false;  // at least one live lane serves it
-  std::string reason;  // why not
+};
+
+struct ServiceOptions {
+  std::size_t queue_limit = 256;  // requests of one version that may wait
+};
+
+/// Models on lanes: checks requests, keeps them in a queue for each version, gives them to lanes as
+/// these become free, and answers. Nothing waits while a lane is idle, nothing is tied to a lane
+/// before the lane is free, and what a dying worker held is given to another.
+///
+/// Thread-safe, except that each lane is driven by one thread: it waits for the lane's event_fd()
+/// and then calls drive(), which answers requests from there. run_lanes_on_thread() (lane_runner.h)
+/// is such a thread for users without one.
+///
+/// Destroy it after the last drive() has returned; what was not answered by then never will be.
+class Service {
+ public:
+  /// Asks all lanes of the pool to load all versions; models() tells how that went. The pool and
+  /// the clock are borrowed. Fails where two versions share name and number or where a manifest
+  /// cannot be served.
+  static Result<std::unique_ptr<Service>> start(lane::LanePool& pool, const Clock& clock,
+                                                std::vector<VersionToServe> versions,
+                                                const ServiceOptions& options);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Accepts the request, or refuses it through the sink at once: kNotFound, kInvalidArgument,
+  /// kUnavailable (queue full, draining, no lane has loaded the version). Dispatches it before
+  /// returning when a lane is idle. The sink is borrowed until its reply().
+  void submit(Request request, ReplySink& sink);
+
+  /// Handles all events of a lane. Call when its event_fd() is readable.
+  void drive(lane::LaneId lane);
+
+  /// The version that a request for `model` and `version` ("": the newest) would run on.
+  /// kNotFound, kInvalidArgument. The manifest lives as long as the service.
+  Result<const model::Manifest*> find(std::string_view model, std::string_view version) const;
+
+  /// In the order of start().
+  std::vector<ServedModel> models() const;
+  /// Every version is ready and drain() was not called.
+  bool ready() const;
+  /// Every lane has answered every load, well or badly.
+  bool settled() const;
+
+  /// From now on submit() refuses; what was accepted is still answered.
+  void drain();
+  /// Requests accepted and not answered.
+  std::size_t unanswered() const;
+
+  ServiceStats stats() const;
+
+ private:
+  class Impl;
+  explicit Service(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace corelane::service

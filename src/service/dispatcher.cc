@@ -1,0 +1,274 @@
+#include "service/dispatcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "schedule/retry.h"
+
+namespace corelane::service {
+
+Dispatcher::Dispatcher(std::span<lane::Lane* const> lanes,
+                       const std::vector<std::unique_ptr<ServedVersion>>& versions,
+                       std::size_t queue_limit)
+    : queues_(versions.size()),
+      stats_(versions.size()),
+      time_per_request_(versions.size()),
+      queue_limit_(queue_limit) {
+  for (const auto& version : versions) {
+    versions_.push_back(version.get());
+    stats_[version->index].model = version->manifest.name;
+    stats_[version->index].version = version->manifest.version;
+  }
+  for (lane::Lane* lane : lanes) {
+    LaneState& state = lanes_.emplace_back();
+    state.lane = lane;
+    state.loads.resize(versions.size(), LaneState::Load::kPending);
+    state.reasons.resize(versions.size());
+    state.stats.name = lane->info().name;
+  }
+}
+
+JobPtr Dispatcher::new_job() {
+  if (spare_jobs_.empty()) return std::make_unique<Job>();
+  JobPtr job = std::move(spare_jobs_.back());
+  spare_jobs_.pop_back();
+  return job;
+}
+
+void Dispatcher::recycle(std::vector<JobPtr>&& jobs) {
+  for (JobPtr& job : jobs) spare_jobs_.push_back(std::move(job));
+  jobs.clear();
+  spare_lists_.push_back(std::move(jobs));
+}
+
+bool Dispatcher::serves(const LaneState& lane, const ServedVersion& version) const {
+  return lane.up && lane.loads[version.index] == LaneState::Load::kLoaded;
+}
+
+bool Dispatcher::can_take(const LaneState& lane) const {
+  return lane.up && !lane.running && lane.unreleased < lane::Lane::kDepth;
+}
+
+std::size_t Dispatcher::count_live(const ServedVersion& version) const {
+  return static_cast<std::size_t>(std::count_if(
+      lanes_.begin(), lanes_.end(), [&](const LaneState& l) { return serves(l, version); }));
+}
+
+std::size_t Dispatcher::count_idle(const ServedVersion& version) const {
+  return static_cast<std::size_t>(
+      std::count_if(lanes_.begin(), lanes_.end(),
+                    [&](const LaneState& l) { return serves(l, version) && can_take(l); }));
+}
+
+bool Dispatcher::may_come_up(const ServedVersion& version) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const LaneState& l) {
+    return l.was_up && l.loads[version.index] != LaneState::Load::kFailed;
+  });
+}
+
+Status Dispatcher::accept(JobPtr& job) {
+  const ServedVersion& version = *job->version;
+  if (!ready(version) && !may_come_up(version)) {
+    return unavailable(
+        fmt::format("{} is not ready: {}", version.signature.label, why_not_ready(version)));
+  }
+  Queue& queue = queues_[version.index];
+  if (queue.size() >= queue_limit_) {
+    const double wait = to_seconds(expected_wait(version));
+    return unavailable(fmt::format("{}: queue full ({} waiting{})", version.signature.label,
+                                   queue.size(),
+                                   wait > 0 ? fmt::format(", about {:.1f} s", wait) : ""));
+  }
+  ++stats_[version.index].accepted;
+  ++unanswered_;
+  queue.push(std::move(job));
+  for (std::size_t lane = 0; lane < lanes_.size() && !queue.empty(); ++lane) feed(lane);
+  return {};
+}
+
+Nanos Dispatcher::expected_wait(const ServedVersion& version) const {
+  const auto lanes = static_cast<std::int64_t>(std::max<std::size_t>(count_live(version), 1));
+  const auto waiting = static_cast<std::int64_t>(queues_[version.index].size());
+  return time_per_request_[version.index] * waiting / lanes;
+}
+
+void Dispatcher::feed_all() {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) feed(lane);
+}
+
+void Dispatcher::feed(std::size_t index) {
+  const LaneState& lane = lanes_[index];
+  oldest_.clear();
+  for (const ServedVersion* version : versions_) {
+    oldest_.push_back(serves(lane, *version) ? queues_[version->index].oldest()
+                                             : schedule::kNothingWaits);
+  }
+  while (can_take(lane)) {
+    const std::size_t next = schedule::choose_slot(oldest_);
+    if (next == oldest_.size()) return;
+    if (!start_batch(index, *versions_[next])) oldest_[next] = schedule::kNothingWaits;
+  }
+}
+
+bool Dispatcher::start_batch(std::size_t index, const ServedVersion& version) {
+  Queue& queue = queues_[version.index];
+  const auto choice = chooser_.choose({.waiting = queue.waiting(),
+                                       .lane = static_cast<std::uint32_t>(index),
+                                       .idle_lanes = count_idle(version),
+                                       .live_lanes = count_live(version)},
+                                      version.signature.limits, version.cost);
+  if (choice.members.empty()) return false;
+  Running batch{.version = &version};
+  if (!spare_lists_.empty()) {
+    batch.jobs = std::move(spare_lists_.back());
+    spare_lists_.pop_back();
+  }
+  queue.take(choice.members, batch.jobs);
+  return hand_over(index, batch);
+}
+
+bool Dispatcher::hand_over(std::size_t index, Running& batch) {
+  LaneState& lane = lanes_[index];
+  while (!batch.jobs.empty()) {
+    members_.clear();
+    batch.rows = 0;
+    for (const JobPtr& job : batch.jobs) {
+      members_.push_back({.inputs = job->valid.inputs});
+      batch.rows += job->valid.rows;
+    }
+    auto number =
+        lane.lane->dispatch({.slot = batch.version->slot, .members = members_, .padded_to = {}});
+    if (number) {
+      batch.batch = *number;
+      lane.running = std::move(batch);
+      return true;
+    }
+    if (number.error().code != ErrorCode::kResourceExhausted) {
+      // The worker has gone; its LaneDown is on the way to us.
+      lane.up = false;
+      put_back(std::move(batch.jobs));
+      return false;
+    }
+    if (batch.jobs.size() == 1) {
+      fail(std::move(batch.jobs.front()), number.error());
+      batch.jobs.clear();
+      return false;
+    }
+    std::vector<JobPtr> second_half;
+    const std::size_t keep = batch.jobs.size() / 2;
+    for (std::size_t i = keep; i < batch.jobs.size(); ++i) {
+      second_half.push_back(std::move(batch.jobs[i]));
+    }
+    batch.jobs.resize(keep);
+    put_back(std::move(second_half));
+  }
+  return false;
+}
+
+void Dispatcher::put_back(std::vector<JobPtr>&& jobs) {
+  for (JobPtr& job : jobs) queues_[job->version->index].insert(std::move(job));
+  jobs.clear();
+}
+
+void Dispatcher::fail(JobPtr job, Error error) {
+  ++stats_[job->version->index].failed;
+  --unanswered_;
+  failed_.push_back({.job = std::move(job), .error = std::move(error)});
+}
+
+std::vector<FailedJob> Dispatcher::take_failed() { return std::exchange(failed_, {}); }
+
+Running Dispatcher::finish(std::size_t index, const lane::BatchDone& done) {
+  LaneState& lane = lanes_[index];
+  check(lane.running && lane.running->batch == done.batch,
+        "a lane ends the batch that it was given");
+  Running batch = std::move(*lane.running);
+  lane.running.reset();
+  ++lane.unreleased;
+  note_run(batch, done, lane);
+  feed(index);
+  return batch;
+}
+
+void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, LaneState& lane) {
+  constexpr int kSmoothing = 8;
+  VersionStats& stats = stats_[batch.version->index];
+  const auto members = static_cast<std::int64_t>(batch.jobs.size());
+  unanswered_ -= batch.jobs.size();
+  ++lane.stats.batches;
+  lane.stats.busy += done.timing.written - done.timing.received;
+  if (!done.status) {
+    stats.failed += batch.jobs.size();
+    return;
+  }
+  stats.succeeded += batch.jobs.size();
+  stats.items += static_cast<std::uint64_t>(batch.rows);
+  ++stats.batches;
+  stats.compute.add(done.timing.ran - done.timing.gathered);
+  for (const JobPtr& job : batch.jobs) {
+    stats.queue.add(done.timing.received - job->timing.accepted);
+  }
+  Nanos& smoothed = time_per_request_[batch.version->index];
+  const Nanos each = (done.timing.written - done.timing.received) / members;
+  smoothed += smoothed == Nanos{} ? each : (each - smoothed) / kSmoothing;
+}
+
+void Dispatcher::released(std::size_t index) {
+  --lanes_[index].unreleased;
+  feed(index);
+}
+
+void Dispatcher::load_ended(std::size_t index, const lane::ModelLoaded& loaded) {
+  for (const ServedVersion* version : versions_) {
+    if (version->slot != loaded.slot) continue;
+    LaneState& lane = lanes_[index];
+    const bool ok = loaded.status.has_value();
+    lane.loads[version->index] = ok ? LaneState::Load::kLoaded : LaneState::Load::kFailed;
+    lane.reasons[version->index] = ok ? "" : loaded.status.error().message;
+  }
+  feed(index);
+}
+
+void Dispatcher::lane_up(std::size_t index, const lane::LaneUp& up) {
+  LaneState& lane = lanes_[index];
+  lane.stats.restarts += lane.was_up ? 1 : 0;
+  lane.stats.pid = up.pid;
+  lane.up = true;
+  lane.was_up = true;
+  lane.unreleased = 0;
+  feed(index);
+}
+
+void Dispatcher::lane_down(std::size_t index, const lane::LaneDown& down) {
+  LaneState& lane = lanes_[index];
+  lane.up = false;
+  lane.stats.pid = 0;
+  lane.why_down = down.reason;
+  std::fill(lane.loads.begin(), lane.loads.end(), LaneState::Load::kPending);
+  if (lane.running) {
+    Running lost = std::move(*lane.running);
+    lane.running.reset();
+    for (JobPtr& job : lost.jobs) {
+      const schedule::AfterLoss next = schedule::decide_after_loss(++job->losses);
+      if (next == schedule::AfterLoss::kGiveUp) {
+        fail(std::move(job), internal_error(fmt::format(
+                                 "{}: this request was with {} workers that died, the last one "
+                                 "on lane {}: {}",
+                                 lost.version->signature.label, 3, lane.stats.name, down.reason)));
+        continue;
+      }
+      job->waiting.avoid_lane = static_cast<std::uint32_t>(index);
+      job->waiting.alone = next == schedule::AfterLoss::kRunAgainAlone;
+      ++stats_[job->version->index].retried;
+      queues_[job->version->index].insert(std::move(job));
+    }
+    lost.jobs.clear();
+    spare_lists_.push_back(std::move(lost.jobs));
+  }
+  feed_all();
+}
+
+}  // namespace corelane::service

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "lane/lane.h"
+#include "schedule/choose_batch.h"
+#include "service/job.h"
+#include "service/queue.h"
+#include "service/stats.h"
+
+namespace corelane::service {
+
+/// What one lane holds and does, as the service knows it from the lane's events.
+struct LaneState {
+  enum class Load { kPending, kLoaded, kFailed };
+
+  lane::Lane* lane = nullptr;
+  bool up = false;
+  bool was_up = false;
+  std::string why_down = "starting";
+  std::vector<Load> loads;           // of each version
+  std::vector<std::string> reasons;  // why a load failed
+  std::optional<Running> running;
+  std::size_t unreleased = 0;
+  LaneStats stats;
+};
+
+/// Queues, lanes and what runs where: the state of the service. It decides nothing itself (that is
+/// schedule/) and answers nobody (that is Service, once the lock is free again).
+/// Thread-compatible: the service calls it with its lock held, so lanes are dispatched to by one
+/// thread at a time.
+class Dispatcher {
+ public:
+  Dispatcher(std::span<lane::Lane* const> lanes,
+             const std::vector<std::unique_ptr<ServedVersion>>& versions, std::size_t queue_limit);
+
+  /// A job to fill, from those that have ended where there is one.
+  JobPtr new_job();
+  void recycle(std::vector<JobPtr>&& jobs);
+
+  /// Queues the job and starts it at once where a lane is idle, or says why not and leaves it with
+  /// the caller.
+  Status accept(JobPtr& job);
+  /// How long a request would wait behind those that wait now; 0: not known.
+  Nanos expected_wait(const ServedVersion& version) const;
+
+  /// The batch has ended on the lane; the lane has its next one when this returns. The caller
+  /// answers, releases and calls released().
+  Running finish(std::size_t lane, const lane::BatchDone& done);
+  void released(std::size_t lane);
+
+  void load_ended(std::size_t lane, const lane::ModelLoaded& loaded);
+  void lane_up(std::size_t lane, const lane::LaneUp& up);
+  /// What the worker held is queued again, in front, or given up.
+  void lane_down(std::size_t lane, const lane::LaneDown& down);
+
+  /// Jobs that have ended with an error inside the calls above, for the caller to answer.
+  std::vector<FailedJob> take_failed();
+
+  void count_refusal(const ServedVersion& version, ErrorCode code);
+  /// A lane that is up has loaded the version.
+  bool ready(const ServedVersion& version) const;
+  /// Why ready() does not hold; empty where it does.
+  std::string why_not_ready(const ServedVersion& version) const;
+  bool settled() const;
+  std::size_t unanswered() const { return unanswered_; }
+  ServiceStats stats() const;
+
+ private:
+  bool serves(const LaneState& lane, const ServedVersion& version) const;
+  bool can_take(const LaneState& lane) const;
+  std::size_t count_live(const ServedVersion& version) const;
+  std::size_t count_idle(const ServedVersion& version) const;
+  bool may_come_up(const ServedVersion& version) const;
+  void feed(std::size_t lane);
+  void feed_all();
+  bool start_batch(std::size_t lane, const ServedVersion& version);
+  bool hand_over(std::size_t lane, Running& batch);
+  void put_back(std::vector<JobPtr>&& jobs);
+  void fail(JobPtr job, Error error);
+  void note_run(const Running& batch, const lane::BatchDone& done, LaneState& lane);
+
+  std::vector<LaneState> lanes_;
+  std::vector<const ServedVersion*> versions_;
+  std::vector<Queue> queues_;  // one for each version
+  std::vector<VersionStats> stats_;
+  std::vector<Nanos> time_per_request_;  // smoothed, of each version on one lane
+  std::size_t queue_limit_;
+  std::size_t unanswered_ = 0;
+  schedule::BatchChooser chooser_;
+  std::vector<FailedJob> failed_;
+  std::vector<JobPtr> spare_jobs_;
+  std::vector<std::vector<JobPtr>> spare_lists_;
+  std::vector<lane::Member> members_;
+  std::vector<Nanos> oldest_;
+};
+
+}  // namespace corelane::service

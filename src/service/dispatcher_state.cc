@@ -1,0 +1,51 @@
+// What the dispatcher tells about itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "service/dispatcher.h"
+
+namespace corelane::service {
+
+void Dispatcher::count_refusal(const ServedVersion& version, ErrorCode code) {
+  ++stats_[version.index].refused[static_cast<std::size_t>(code)];
+}
+
+bool Dispatcher::ready(const ServedVersion& version) const { return count_live(version) > 0; }
+
+std::string Dispatcher::why_not_ready(const ServedVersion& version) const {
+  if (ready(version)) return "";
+  std::string reasons;
+  for (const LaneState& lane : lanes_) {
+    if (!reasons.empty()) reasons += "; ";
+    const LaneState::Load load = lane.loads[version.index];
+    const std::string& reason = load == LaneState::Load::kFailed ? lane.reasons[version.index]
+                                : lane.up                        ? std::string("loading")
+                                                                 : lane.why_down;
+    reasons += fmt::format("lane {}: {}", lane.stats.name, reason);
+  }
+  return reasons;
+}
+
+bool Dispatcher::settled() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) {
+    return lane.up && std::find(lane.loads.begin(), lane.loads.end(), LaneState::Load::kPending) ==
+                          lane.loads.end();
+  });
+}
+
+ServiceStats Dispatcher::stats() const {
+  ServiceStats all{.versions = stats_};
+  for (const ServedVersion* version : versions_) {
+    all.versions[version->index].waiting = queues_[version->index].size();
+  }
+  for (const LaneState& lane : lanes_) {
+    all.lanes.push_back(lane.stats);
+    all.lanes.back().up = lane.up;
+    if (lane.running)
+      all.versions[lane.running->version->index].running += lane.running->jobs.size();
+  }
+  return all;
+}
+
+}  // namespace corelane::service

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "lane/lane.h"
+#include "model/manifest.h"
+#include "schedule/cost.h"
+#include "service/signature.h"
+
+namespace corelane::service {
+
+/// A version as the service runs it. Immutable once the service has started.
+struct ServedVersion {
+  model::Manifest manifest;
+  Signature signature;
+  std::string precision;
+  lane::SlotId slot{};
+  std::size_t index = 0;  // its place in the service
+  schedule::LinearCost cost{0};
+};
+
+}  // namespace corelane::service
