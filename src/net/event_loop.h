@@ -49,8 +49,9 @@ class EventLoop {
   /// Like post, from the loop's own thread and without waking or locking: runs after the callback
   /// that is running now.
   virtual void defer(std::function<void()> work) = 0;
-  /// Calls `work` about every `period`, never more often. For as long as the loop lives.
-  virtual void every(Nanos period, std::function<void()> work) = 0;
+  /// Calls `work` about every `period`, never more often, until cancel() of the number returned.
+  virtual std::uint64_t every(Nanos period, std::function<void()> work) = 0;
+  virtual void cancel(std::uint64_t tick) = 0;
 
   /// Clock::now() when this round of callbacks began.
   virtual Nanos now() const = 0;

@@ -16,6 +16,9 @@ struct HeaderView {
   std::string_view value;
 };
 
+/// Header names are compared without regard to case.
+bool same_header_name(std::string_view a, std::string_view b);
+
 /// A request as it lies in the connection's memory.
 struct RequestView {
   std::string_view method;  // "POST"
@@ -37,9 +40,9 @@ inline constexpr std::size_t kBodyPadding = 64;
 /// not take at once is copied.
 struct ResponseView {
   int status = 200;
-  std::string_view content_type = "application/json";  // left out when empty
-  std::span<const HeaderView> headers;                 // more of them
-  std::span<const std::span<const std::byte>> body;    // sent one after the other
+  std::string_view content_type = "application/json";     // left out when empty
+  std::span<const HeaderView> headers = {};               // more of them
+  std::span<const std::span<const std::byte>> body = {};  // sent one after the other
 };
 
 /// What stands behind an Exchange: a connection, or in a handler's test a fake.
@@ -82,15 +85,15 @@ class RequestContext {
 struct BodyPlace {
   /// At least the body's length, written from its start; so aligned as its owner chose. Empty: the
   /// server holds the body itself, for the length of serve().
-  std::span<std::byte> memory;
+  std::span<std::byte> memory = {};
   RequestContext* context = nullptr;  // handed back by serve() or drop(), whichever comes
 };
 
 /// The request is answered before its body is read: {"error": message}.
 struct Refusal {
   int status = 400;
-  std::string message;
-  std::string retry_after;  // seconds; the header is left out when empty
+  std::string message = {};
+  std::string retry_after = {};  // seconds; the header is left out when empty
 };
 
 using Placement = std::variant<BodyPlace, Refusal>;

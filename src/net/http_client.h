@@ -40,8 +40,8 @@ class PreparedRequest {
 /// Valid until the client's next call.
 struct ClientResponseView {
   int status = 0;
-  std::string_view head;  // status line and headers
-  std::span<const std::byte> body;
+  std::string_view head = {};  // status line and headers
+  std::span<const std::byte> body = {};
 
   /// The value of the first header of that name (any case).
   std::optional<std::string_view> header(std::string_view name) const;
@@ -53,11 +53,19 @@ class HttpClient {
  public:
   virtual ~HttpClient() = default;
   /// Sends and waits for the answer. kIo with errno's text, kDeadlineExceeded on a timeout,
-  /// kInternal for an answer that is not HTTP. After an error the next call connects anew.
+  /// kCancelled when the server closed the connection without a byte of an answer, kInternal for an
+  /// answer that is not HTTP. After an error the next call connects anew.
   virtual Result<ClientResponseView> exchange(const PreparedRequest& request) = 0;
   /// The same in two steps, for pipelining and for clients that send badly.
   virtual Status send(std::span<const std::byte> bytes) = 0;
   virtual Result<ClientResponseView> receive() = 0;
+  /// Receives an answer that has no body whatever it says: to HEAD, or a 1xx, which receive()
+  /// passes over.
+  virtual Result<ClientResponseView> receive_head() = 0;
+  /// Connections made so far.
+  virtual std::size_t connections() const = 0;
+  /// Closes the sending side only.
+  virtual void finish_sending() = 0;
 
   static Result<std::unique_ptr<HttpClient>> connect(const HttpClientOptions& options);
 };

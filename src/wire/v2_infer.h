@@ -32,7 +32,7 @@ struct InferInputView {
   /// Exactly what shape and dtype say; elements of kBytes are whole and counted. In the request's
   /// body (kBinary: any alignment) or in memory from DecodeMemory (kJson). Empty for an empty
   /// tensor.
-  std::span<const std::byte> data;
+  std::span<const std::byte> data = {};
   DataSource source = DataSource::kBinary;
 };
 
