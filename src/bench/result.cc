@@ -173,6 +173,7 @@ void visit_experiment(Visitor& visitor, Value& experiment) {
   visitor.field("concurrency", experiment.concurrency);
   visitor.field("shape", experiment.shape);
   visitor.field("target", experiment.target);
+  visitor.field("tensors", experiment.tensors);
   visitor.field("load", experiment.load);
   visitor.field("seconds", experiment.seconds);
   visitor.field("min_requests", experiment.min_requests);

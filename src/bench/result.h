@@ -33,6 +33,7 @@ struct Experiment {
   std::int64_t concurrency = 1;              // client threads, each with one request under way
   std::map<std::string, std::string> shape;  // {"tokens": "128"} or {"tokens": "lengths.txt"}
   std::string target = "lanes";              // or "http://127.0.0.1:8000"
+  std::string tensors;  // of a request to a server: "binary" or "json"; "" for lanes
   std::string load = "closed";
   double seconds = 0;             // of the measuring window, at least
   std::int64_t min_requests = 0;  // answered in the window, at least

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/suggest.h"
+
 namespace corelane::model {
 
 void Problem::report(std::uint32_t line, const std::string& message) {
@@ -149,7 +151,9 @@ std::vector<const toml::table*> Fields::tables(std::string_view key) {
 void Fields::no_others() {
   for (const auto& [key, node] : table_) {
     if (!known_.contains(key.str())) {
-      broken(key.str(), fmt::format("unknown field '{}'", key.str()));
+      const std::vector<std::string> known(known_.begin(), known_.end());
+      broken(key.str(),
+             fmt::format("unknown field '{}'{}", key.str(), did_you_mean(key.str(), known)));
     }
   }
 }

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-// Brings toml++ along, so only the sources of this folder that parse include it.
+// Brings toml++ along, so only sources that parse a file of ours include it.
 
 namespace corelane::model {
 
