@@ -49,9 +49,12 @@ seconds_after() { # what the steps behind number $1 are guessed to take
 }
 
 show_progress() { # INDEX ELAPSED LOG: one line, drawn over on a terminal and now and then otherwise
-  local guess=${step_guesses[$1]} elapsed=$2 last line width
-  local left=$((guess > elapsed ? guess - elapsed : 0))
+  local guess=${step_guesses[$1]} elapsed=$2 last line width left
   last=$(tail -c 400 "$3" | tr '\r' '\n' | sed '/^[[:space:]]*$/d' | tail -n 1)
+  if [[ $last =~ ^\[([0-9]+)/([0-9]+)\] ]] && ((BASH_REMATCH[1] >= 10)); then # ninja and clang-tidy count
+    guess=$((elapsed * BASH_REMATCH[2] / BASH_REMATCH[1]))
+  fi
+  left=$((guess > elapsed ? guess - elapsed : 0))
   line="    $(clock "$elapsed") of about $(clock "$guess"), $(clock $((left + $(seconds_after "$1")))) left in all"
   if [[ -t 2 ]]; then
     width=$(tput cols 2>/dev/null || echo 100)
