@@ -27,6 +27,7 @@ Dispatcher::Dispatcher(std::span<lane::Lane* const> lanes,
     state.lane = lane;
     state.loads.resize(versions.size(), LaneState::Load::kPending);
     state.reasons.resize(versions.size());
+    state.reports.resize(versions.size());
     state.stats.name = lane->info().name;
   }
 }
@@ -228,6 +229,7 @@ void Dispatcher::load_ended(std::size_t index, const lane::ModelLoaded& loaded) 
     const bool ok = loaded.status.has_value();
     lane.loads[version->index] = ok ? LaneState::Load::kLoaded : LaneState::Load::kFailed;
     lane.reasons[version->index] = ok ? "" : loaded.status.error().message;
+    lane.reports[version->index] = ok ? loaded.report : "";
   }
   feed(index);
 }

@@ -28,6 +28,7 @@ struct LaneState {
   std::string why_down = "starting";
   std::vector<Load> loads;           // of each version
   std::vector<std::string> reasons;  // why a load failed
+  std::vector<std::string> reports;  // what the engine loaded
   std::optional<Running> running;
   std::size_t unreleased = 0;
   LaneStats stats;
@@ -70,6 +71,8 @@ class Dispatcher {
   bool ready(const ServedVersion& version) const;
   /// Why ready() does not hold; empty where it does.
   std::string why_not_ready(const ServedVersion& version) const;
+  /// What the engine of the first lane that has loaded the version says; empty before.
+  std::string report(const ServedVersion& version) const;
   bool settled() const;
   std::size_t unanswered() const { return unanswered_; }
   ServiceStats stats() const;

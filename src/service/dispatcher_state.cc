@@ -27,6 +27,13 @@ std::string Dispatcher::why_not_ready(const ServedVersion& version) const {
   return reasons;
 }
 
+std::string Dispatcher::report(const ServedVersion& version) const {
+  for (const LaneState& lane : lanes_) {
+    if (!lane.reports[version.index].empty()) return lane.reports[version.index];
+  }
+  return "";
+}
+
 bool Dispatcher::settled() const {
   return std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) {
     return lane.up && std::find(lane.loads.begin(), lane.loads.end(), LaneState::Load::kPending) ==

@@ -215,7 +215,8 @@ std::vector<ServedModel> Service::Impl::models() const {
                      .version = version->manifest.version,
                      .precision = version->precision,
                      .ready = dispatcher.ready(*version),
-                     .reason = dispatcher.why_not_ready(*version)});
+                     .reason = dispatcher.why_not_ready(*version),
+                     .report = dispatcher.report(*version)});
     }
     return all;
   });

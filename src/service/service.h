@@ -76,6 +76,7 @@ struct ServedModel {
   std::string precision{};
   bool ready = false;    // at least one live lane serves it
   std::string reason{};  // why not
+  std::string report{};  // what the engine says it loaded (JSON), from the first lane that has
 };
 
 /// A version that the service loads on every lane, in one precision.
