@@ -132,6 +132,7 @@ class Service {
 
   /// From now on submit() refuses; what was accepted is still answered.
   void drain();
+  bool draining() const;
   /// Requests accepted and not answered.
   std::size_t unanswered() const;
 
