@@ -118,7 +118,7 @@ void Handler::serve_infer(const net::RequestView& request, const RouteView& rout
 }
 
 void Handler::serve_ready(net::Exchange& exchange) {
-  if (service_.draining()) {
+  if (ending_.load()) {
     answer_error(exchange, unavailable("the server is shutting down"));
     return;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -27,6 +28,9 @@ class Handler final : public net::Handler {
   void serve(const net::RequestView& request, net::RequestContext* context,
              net::Exchange exchange) override;
 
+  /// From now on the server says that it is not ready. Thread-safe.
+  void announce_end() { ending_.store(true); }
+
  private:
   void serve_infer(const net::RequestView& request, const RouteView& route, InferCall& call,
                    net::Exchange exchange);
@@ -40,6 +44,7 @@ class Handler final : public net::Handler {
   const Clock& clock_;
   HttpCounters counters_;
   InferCalls calls_;
+  std::atomic<bool> ending_{false};
   std::vector<wire::InferParser> parsers_;  // of each net thread
 };
 

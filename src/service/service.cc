@@ -43,9 +43,6 @@ class Service::Impl {
   void drain() {
     dispatcher_.with([&](Dispatcher&) { draining_ = true; });
   }
-  bool draining() const {
-    return dispatcher_.with([&](const Dispatcher&) { return draining_; });
-  }
   template <typename Ask>
   auto ask(Ask&& question) const {
     return dispatcher_.with(std::forward<Ask>(question));
@@ -281,7 +278,6 @@ bool Service::settled() const {
   return impl_->ask([](const Dispatcher& d) { return d.settled(); });
 }
 void Service::drain() { impl_->drain(); }
-bool Service::draining() const { return impl_->draining(); }
 std::size_t Service::unanswered() const {
   return impl_->ask([](const Dispatcher& d) { return d.unanswered(); });
 }
