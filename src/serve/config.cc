@@ -65,10 +65,12 @@ Status read_lanes(const toml::table& table, const std::string& where, Config& co
 Status read_endpoints(const toml::table& tables, const std::string& where, Config& config) {
   for (const auto& [name, node] : tables) {
     const toml::table* table = node.as_table();
-    TableReader reader(table != nullptr ? *table : toml::table{},
-                       fmt::format("endpoint.{}", name.str()), where);
+    if (table == nullptr) {
+      return invalid_argument(fmt::format("{}:{}: endpoint.{} is no table", where,
+                                          node.source().begin.line, name.str()));
+    }
+    TableReader reader(*table, fmt::format("endpoint.{}", name.str()), where);
     EndpointConfig& endpoint = config.endpoints[std::string(name.str())];
-    if (table == nullptr) reader.report(node, fmt::format("endpoint.{} is no table", name.str()));
     reader.read("precision", endpoint.precision);
     reader.read("max_drop", endpoint.max_drop);
     reader.no_others();
