@@ -90,6 +90,7 @@ struct LaneInfo {
   LaneId id{};
   std::string name;        // "cpu:0-1"
   std::vector<int> cores;  // logical CPUs
+  int threads = 1;         // compute threads of its models
 };
 
 /// One lane as the service sees it. A fake for tests is in lane/testing/.

@@ -12,6 +12,7 @@
 #include "device/lane_plan.h"
 #include "lane/arena.h"
 #include "lane/lane.h"
+#include "lane/load_spec.h"
 
 namespace corelane::lane {
 
@@ -28,16 +29,12 @@ struct PoolOptions {
   Nanos spin{};
 };
 
-/// Which artifact a slot is.
-struct LoadSpec {
-  std::filesystem::path folder;  // models/<model>/<version>
-  std::string precision;         // "f32"
-};
-
 /// The lanes of this machine: arena, channels, worker processes and the supervisor thread that
 /// restarts them. A worker that dies is started again and loads what its lane holds; nothing else
-/// is lost. Thread-safe. Destroying it ends the workers (SIGTERM, then SIGKILL after 2 s) and joins
-/// the supervisor.
+/// is lost. Thread-safe. Destroying it asks the workers to end, kills those that have not after 2
+/// s, and joins the supervisor. Workers ignore SIGINT and SIGTERM, which a terminal or a service
+/// manager sends to the whole group: the server decides when they end. They do end when the server
+/// dies.
 class LanePool {
  public:
   virtual ~LanePool() = default;

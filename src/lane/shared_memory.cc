@@ -45,7 +45,7 @@ Result<FileDescriptor> reopen_read_only(const FileDescriptor& memory) {
 }
 
 Result<FileDescriptor> make_eventfd() {
-  FileDescriptor event(eventfd(0, EFD_CLOEXEC));
+  FileDescriptor event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event.valid()) {
     return errno_error("making an eventfd", errno);
   }

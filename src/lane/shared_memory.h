@@ -38,6 +38,7 @@ Result<FileDescriptor> make_shared_memory(const std::string& name, Bytes size);
 /// The same memory behind a descriptor that can only be read and mapped for reading.
 Result<FileDescriptor> reopen_read_only(const FileDescriptor& memory);
 
+/// Non-blocking: a peer that fills its counter cannot stop a writer.
 Result<FileDescriptor> make_eventfd();
 
 /// A mapping of a memfd, whole. Move-only.
