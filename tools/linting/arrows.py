@@ -105,7 +105,7 @@ def _check_page(tree: Tree, rows: dict[str, Row]) -> list[Finding]:
         return []
     findings, shown = [], {}
     for number, line in enumerate(page.lines, start=1):
-        match = re.match(r"\s*src/(\w+)/\s.*?->\s*(.*)$", line)
+        match = re.match(r"\s*src/(\w+)/\s.*->\s*(.*)$", line)
         if match:
             shown[match[1]] = (number, {word for word in re.split(r"[,\s]+", match[2]) if word and word != "nothing"})
     for name, row in rows.items():
