@@ -1,5 +1,6 @@
 #pragma once
 
+// lint: heavy because the tables it reads are toml++'s own; only readers of TOML include this
 #include <toml++/toml.h>
 
 #include <cstdint>

@@ -28,8 +28,10 @@ class Tensor(c.Structure):
 
 
 class LoadOptions(c.Structure):
-    _fields_ = [("struct_size", c.c_uint32), ("threads", c.c_int32), ("artifact", c.c_char_p), ("precision", c.c_char_p), ("device", c.c_char_p),
-                ("inputs", c.POINTER(c.c_char_p)), ("outputs", c.POINTER(c.c_char_p)), ("input_count", c.c_uint32), ("output_count", c.c_uint32),
+    _fields_ = [("struct_size", c.c_uint32), ("threads", c.c_int32),
+                ("artifact", c.c_char_p), ("precision", c.c_char_p), ("device", c.c_char_p),
+                ("inputs", c.POINTER(c.c_char_p)), ("outputs", c.POINTER(c.c_char_p)),
+                ("input_count", c.c_uint32), ("output_count", c.c_uint32),
                 ("options", c.c_char_p)]
 
 

@@ -7,7 +7,6 @@ import pathlib
 
 import numpy as np
 import pytest
-
 from engine_abi import Engine, EngineError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -54,7 +53,7 @@ class Case:
         import openvino
 
         compiled = openvino.compile_model(artifact, "CPU", {"INFERENCE_PRECISION_HINT": precision})
-        return [[compiled(dict(zip(self.inputs, batch)))[name] for name in self.outputs] for batch in self.batches]
+        return [[compiled(dict(zip(self.inputs, batch, strict=True)))[name] for name in self.outputs] for batch in self.batches]
 
     def torch_bf16(self):
         import torch

@@ -105,6 +105,7 @@ ALLOWED = [
     "void operator delete(void* memory) noexcept;",
     "auto id = std::thread::hardware_concurrency();",
     "return std::unique_ptr<Foo>(new Foo(1));",
+    "std::unique_ptr<Foo> foo(new Foo(1));",
     "#include <new>",
     "int throws = 1;",
     "// TODO(#12): when the server speaks gRPC",

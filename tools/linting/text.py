@@ -50,7 +50,7 @@ _HEAVY_HEADERS = r"fmt/|boost/(asio|beast)|simdjson|openvino/|torch/|toml\+\+/|n
 HEAVY = _forbid("heavy", rf"#\s*include\s*<({_HEAVY_HEADERS})",
                 "a header that other folders include stays light: heavy headers belong in .cc files")  # fmt: skip
 TODO = re.compile(r"\b(TODO(?!\(#\d+\))|FIXME|XXX)\b")
-OWNED_NEW = re.compile(r"unique_ptr<[^;]*?>\(\s*new\b|reset\(\s*new\b")
+OWNED_NEW = re.compile(r"unique_ptr<[^;]*?>\s*\w*[({]\s*new\b|reset\(\s*new\b")
 
 
 def _line_of(text: str, offset: int) -> int:

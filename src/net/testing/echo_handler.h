@@ -26,11 +26,11 @@ class EchoHandler final : public Handler {
   Placement place(const RequestView& head, std::uint64_t length) override {
     if (head.path == "/refuse") return Refusal{.status = 503, .message = "not today"};
     if (head.path != "/memory" || length == 0) return BodyPlace{};
-    auto* own = new OwnMemory;
+    auto own = std::make_unique<OwnMemory>();
     own->bytes.resize(length);
     shared_.with([](Shared& shared) { ++shared.memory_in_use; });
     shared_.notify_all();
-    return BodyPlace{.memory = own->bytes, .context = own};
+    return BodyPlace{.memory = own->bytes, .context = own.release()};  // until give_back()
   }
 
   void drop(RequestContext* context) override {
@@ -106,7 +106,7 @@ class EchoHandler final : public Handler {
   }
 
   void give_back(RequestContext* context) {
-    delete static_cast<OwnMemory*>(context);
+    const std::unique_ptr<OwnMemory> ended(static_cast<OwnMemory*>(context));
     shared_.with([](Shared& shared) { --shared.memory_in_use; });
     shared_.notify_all();
   }
