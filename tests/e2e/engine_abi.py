@@ -1,9 +1,10 @@
 """An engine plug-in driven from Python, straight through its C boundary (src/engine/engine_abi.h) by ctypes.
 
-    engine = Engine("build/dev/engines/libcorelane_openvino.so")
-    model = engine.load("model.xml", inputs=["x"], outputs=["y"], precision="f32", threads=2)
-    y, = model.infer(x)
+engine = Engine("build/dev/engines/libcorelane_openvino.so")
+model = engine.load("model.xml", inputs=["x"], outputs=["y"], precision="f32", threads=2)
+y, = model.infer(x)
 """
+
 import ctypes as c
 import json
 
@@ -12,8 +13,20 @@ import numpy as np
 ABI_VERSION, MAX_RANK = 1, 8
 STATUS = {1: "invalid argument", 2: "unsupported", 3: "out of memory", 4: "not found", 5: "failed"}
 # cl_tensor.dtype; BYTES and BF16 have no numpy type of their own
-DTYPES = {1: np.bool_, 2: np.uint8, 3: np.uint16, 4: np.uint32, 5: np.uint64, 6: np.int8, 7: np.int16, 8: np.int32,
-          9: np.int64, 10: np.float16, 11: np.float32, 12: np.float64}
+DTYPES = {
+    1: np.bool_,
+    2: np.uint8,
+    3: np.uint16,
+    4: np.uint32,
+    5: np.uint64,
+    6: np.int8,
+    7: np.int16,
+    8: np.int32,
+    9: np.int64,
+    10: np.float16,
+    11: np.float32,
+    12: np.float64,
+}
 NUMBERS = {np.dtype(kind): number for number, kind in DTYPES.items()}
 
 
@@ -24,24 +37,42 @@ class EngineError(Exception):
 
 
 class Tensor(c.Structure):
-    _fields_ = [("dtype", c.c_uint32), ("rank", c.c_uint32), ("dims", c.c_int64 * MAX_RANK), ("data", c.c_void_p), ("bytes", c.c_uint64)]
+    _fields_ = [
+        ("dtype", c.c_uint32),
+        ("rank", c.c_uint32),
+        ("dims", c.c_int64 * MAX_RANK),
+        ("data", c.c_void_p),
+        ("bytes", c.c_uint64),
+    ]
 
 
 class LoadOptions(c.Structure):
-    _fields_ = [("struct_size", c.c_uint32), ("threads", c.c_int32),
-                ("artifact", c.c_char_p), ("precision", c.c_char_p), ("device", c.c_char_p),
-                ("inputs", c.POINTER(c.c_char_p)), ("outputs", c.POINTER(c.c_char_p)),
-                ("input_count", c.c_uint32), ("output_count", c.c_uint32),
-                ("options", c.c_char_p)]
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("threads", c.c_int32),
+        ("artifact", c.c_char_p),
+        ("precision", c.c_char_p),
+        ("device", c.c_char_p),
+        ("inputs", c.POINTER(c.c_char_p)),
+        ("outputs", c.POINTER(c.c_char_p)),
+        ("input_count", c.c_uint32),
+        ("output_count", c.c_uint32),
+        ("options", c.c_char_p),
+    ]
 
 
 class Table(c.Structure):
-    _fields_ = [("abi_version", c.c_uint32), ("struct_size", c.c_uint32), ("name", c.c_char_p), ("version", c.c_char_p),
-                ("load", c.CFUNCTYPE(c.c_int, c.POINTER(LoadOptions), c.POINTER(c.c_void_p))),
-                ("describe", c.CFUNCTYPE(c.c_char_p, c.c_void_p)),
-                ("infer", c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(Tensor), c.POINTER(Tensor))),
-                ("unload", c.CFUNCTYPE(None, c.c_void_p)),
-                ("last_error", c.CFUNCTYPE(c.c_char_p))]
+    _fields_ = [
+        ("abi_version", c.c_uint32),
+        ("struct_size", c.c_uint32),
+        ("name", c.c_char_p),
+        ("version", c.c_char_p),
+        ("load", c.CFUNCTYPE(c.c_int, c.POINTER(LoadOptions), c.POINTER(c.c_void_p))),
+        ("describe", c.CFUNCTYPE(c.c_char_p, c.c_void_p)),
+        ("infer", c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(Tensor), c.POINTER(Tensor))),
+        ("unload", c.CFUNCTYPE(None, c.c_void_p)),
+        ("last_error", c.CFUNCTYPE(c.c_char_p)),
+    ]
 
 
 def strings(texts):
@@ -53,7 +84,7 @@ def aligned(array):
     array = np.ascontiguousarray(array)
     raw = np.empty(array.nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64
-    copy = raw[start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy = raw[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
 
@@ -71,8 +102,18 @@ class Engine:
             raise EngineError(status, self.table.last_error().decode())
 
     def load(self, artifact, inputs, outputs, precision="f32", threads=1, device="cpu", options=None):
-        asked = LoadOptions(c.sizeof(LoadOptions), threads, str(artifact).encode(), precision.encode(), device.encode(), strings(inputs),
-                            strings(outputs), len(inputs), len(outputs), json.dumps(options or {}).encode())
+        asked = LoadOptions(
+            c.sizeof(LoadOptions),
+            threads,
+            str(artifact).encode(),
+            precision.encode(),
+            device.encode(),
+            strings(inputs),
+            strings(outputs),
+            len(inputs),
+            len(outputs),
+            json.dumps(options or {}).encode(),
+        )
         handle = c.c_void_p()
         self.check(self.table.load(c.byref(asked), c.byref(handle)))
         return Model(self, handle, len(outputs))
@@ -85,14 +126,18 @@ class Model:
     def infer(self, *arrays):
         arrays = [aligned(a) for a in arrays]
         inputs = (Tensor * max(1, len(arrays)))(
-            *[Tensor(NUMBERS[a.dtype], a.ndim, (c.c_int64 * MAX_RANK)(*a.shape), a.ctypes.data, a.nbytes) for a in arrays])
+            *[
+                Tensor(NUMBERS[a.dtype], a.ndim, (c.c_int64 * MAX_RANK)(*a.shape), a.ctypes.data, a.nbytes)
+                for a in arrays
+            ]
+        )
         self.engine.check(self.engine.table.infer(self.handle, inputs, self.outputs))
         return [self.array(t) for t in self.outputs]
 
     @staticmethod
     def array(tensor):
         raw = c.string_at(tensor.data, tensor.bytes)
-        return np.frombuffer(raw, DTYPES[tensor.dtype]).reshape(tensor.dims[:tensor.rank])
+        return np.frombuffer(raw, DTYPES[tensor.dtype]).reshape(tensor.dims[: tensor.rank])
 
     def describe(self):
         return json.loads(self.engine.table.describe(self.handle))

@@ -1,7 +1,9 @@
 """Each engine plug-in, driven through its C boundary, against its own framework's run in Python.
 
-CORELANE_BUILD names the build folder (build/dev). Engines that the build lacks are skipped by name, with the build's reason.
+CORELANE_BUILD names the build folder (build/dev). Engines that the build lacks are skipped by name,
+with the reason that the build gives.
 """
+
 import os
 import pathlib
 
@@ -29,7 +31,7 @@ def distance(got, expected):
 
 
 class Case:
-    """A small model of a known family with random weights: its artifacts, inputs of two shapes, and what torch answers."""
+    """A small model with random weights: its artifacts, inputs of two shapes, and what torch answers."""
 
     def __init__(self, name, folder, module, batches, inputs, outputs, varying):
         import openvino
@@ -40,7 +42,9 @@ class Case:
         example = tuple(torch.from_numpy(a) for a in batches[0])
         with torch.inference_mode():
             torch.jit.trace(module, example, strict=False).save(self.script)
-            torch.onnx.export(module, example, self.onnx, input_names=inputs, output_names=outputs, dynamic_axes=varying, dynamo=False)
+            torch.onnx.export(
+                module, example, self.onnx, input_names=inputs, output_names=outputs, dynamic_axes=varying, dynamo=False
+            )
             openvino.save_model(openvino.convert_model(self.onnx), self.ir, compress_to_fp16=False)
             script = torch.jit.load(self.script)
             self.torch = [self.arrays(script(*(torch.from_numpy(a) for a in batch))) for batch in batches]
@@ -53,7 +57,8 @@ class Case:
         import openvino
 
         compiled = openvino.compile_model(artifact, "CPU", {"INFERENCE_PRECISION_HINT": precision})
-        return [[compiled(dict(zip(self.inputs, batch, strict=True)))[name] for name in self.outputs] for batch in self.batches]
+        feeds = [dict(zip(self.inputs, batch, strict=True)) for batch in self.batches]
+        return [[compiled(feed)[name] for name in self.outputs] for feed in feeds]
 
     def torch_bf16(self):
         import torch
@@ -68,7 +73,9 @@ def bert(folder):
     import transformers
 
     torch.manual_seed(0)
-    config = transformers.BertConfig(vocab_size=200, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
+    config = transformers.BertConfig(
+        vocab_size=200, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128
+    )
     model = transformers.BertForQuestionAnswering._from_config(config, attn_implementation="sdpa").eval()
 
     class Logits(torch.nn.Module):
@@ -81,7 +88,10 @@ def bert(folder):
             return answer[0], answer[1]
 
     random = np.random.default_rng(7)
-    batches = [(random.integers(0, 200, (rows, tokens)), np.ones((rows, tokens), np.int64)) for rows, tokens in ((2, 16), (5, 31))]
+    batches = [
+        (random.integers(0, 200, (rows, tokens)), np.ones((rows, tokens), np.int64))
+        for rows, tokens in ((2, 16), (5, 31))
+    ]
     batches[1][1][0, 20:] = 0  # a padded row
     varying = {name: {0: "batch", 1: "tokens"} for name in ("ids", "mask", "start", "end")}
     return Case("bert", folder, Logits().eval(), batches, ["ids", "mask"], ["start", "end"], varying)
@@ -92,7 +102,9 @@ def resnet(folder):
     import transformers
 
     torch.manual_seed(0)
-    config = transformers.ResNetConfig(embedding_size=16, hidden_sizes=[16, 32], depths=[2, 2], layer_type="bottleneck", num_labels=10)
+    config = transformers.ResNetConfig(
+        embedding_size=16, hidden_sizes=[16, 32], depths=[2, 2], layer_type="bottleneck", num_labels=10
+    )
     model = transformers.ResNetForImageClassification(config).eval()
 
     class Logits(torch.nn.Module):
@@ -197,6 +209,6 @@ def test_openvino_names_the_inputs_that_there_are(case):
 
 def test_probe_speaks_the_same_boundary():
     model = engine("probe").load("", ["INPUT0", "INPUT1"], ["OUTPUT0"], options={"behaviour": "add"})
-    answer, = model.infer(np.array([[1, 2]], np.int32), np.array([[3, -4]], np.int32))
+    (answer,) = model.infer(np.array([[1, 2]], np.int32), np.array([[3, -4]], np.int32))
     assert answer.tolist() == [[4, -2]]
     model.close()
