@@ -6,8 +6,8 @@
 namespace corelane::cli {
 
 std::span<const Command> command_table() {
-  // One line a command: Command{"bench", "Measure what serving a model costs", add_bench},
   static constexpr std::array kCommands = {
+      Command{"compile", "Make a model version that lanes can load from a model file", add_compile},
       Command{"worker", "", add_worker},
   };
   return kCommands;

@@ -240,12 +240,14 @@ void Dispatcher::lane_up(std::size_t index, const lane::LaneUp& up) {
   lane.stats.pid = up.pid;
   lane.up = true;
   lane.was_up = true;
+  lane.deaths_before_up = 0;
   lane.unreleased = 0;
   feed(index);
 }
 
 void Dispatcher::lane_down(std::size_t index, const lane::LaneDown& down) {
   LaneState& lane = lanes_[index];
+  ++lane.deaths_before_up;
   lane.up = false;
   lane.stats.pid = 0;
   lane.why_down = down.reason;

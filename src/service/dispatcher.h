@@ -26,6 +26,7 @@ struct LaneState {
   bool up = false;
   bool was_up = false;
   std::string why_down = "starting";
+  std::size_t deaths_before_up = 0;
   std::vector<Load> loads;           // of each version
   std::vector<std::string> reasons;  // why a load failed
   std::vector<std::string> reports;  // what the engine loaded

@@ -35,7 +35,9 @@ std::string Dispatcher::report(const ServedVersion& version) const {
 }
 
 bool Dispatcher::settled() const {
+  constexpr std::size_t kHopeless = 3;  // a worker that dies this often before it is up stays away
   return std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) {
+    if (!lane.was_up && lane.deaths_before_up >= kHopeless) return true;
     return lane.up && std::find(lane.loads.begin(), lane.loads.end(), LaneState::Load::kPending) ==
                           lane.loads.end();
   });

@@ -127,7 +127,7 @@ class Service {
   std::vector<ServedModel> models() const;
   /// Every version is ready and drain() was not called.
   bool ready() const;
-  /// Every lane has answered every load, well or badly.
+  /// Every lane has answered every load, well or badly, or has died so often that it won't.
   bool settled() const;
 
   /// From now on submit() refuses; what was accepted is still answered.

@@ -1,0 +1,52 @@
+"""A Hugging Face tokenizer: copied beside the model, and converted to an OpenVINO model where that is possible."""
+
+import json
+import os
+import shutil
+
+_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "added_tokens.json",
+)
+
+
+def prepare(source, out):
+    """Returns {"kind", "tokens", "converted", "why_not"}, or None where the source has no tokenizer."""
+    names = [name for name in _FILES if os.path.exists(os.path.join(source, name))]
+    if not set(names) - {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}:
+        return None
+    folder = os.path.join(out, "tokenizer")
+    os.makedirs(folder)
+    for name in names:
+        shutil.copyfile(os.path.join(source, name), os.path.join(folder, name))
+    shutil.copyfile(os.path.join(source, "config.json"), os.path.join(folder, "config.json"))
+    found = {"kind": _kind(folder), "tokens": 0, "converted": False, "why_not": ""}
+    try:
+        import openvino
+        import openvino_tokenizers
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        found["tokens"] = len(tokenizer)
+        model = openvino_tokenizers.convert_tokenizer(tokenizer)
+        openvino.save_model(model, os.path.join(out, "tokenizer.xml"))
+        found["converted"] = True
+    except Exception as error:  # every kind of tokenizer fails in its own way; the model is good without
+        found["why_not"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return found
+
+
+def _kind(folder):
+    file = os.path.join(folder, "tokenizer.json")
+    if os.path.exists(file):
+        with open(file, encoding="utf-8") as text:
+            return json.load(text).get("model", {}).get("type") or "tokenizer"
+    return "WordPiece" if os.path.exists(os.path.join(folder, "vocab.txt")) else "SentencePiece"

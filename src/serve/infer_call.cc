@@ -1,0 +1,128 @@
+#include "serve/infer_call.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/check.h"
+#include "serve/answers.h"
+
+namespace corelane::serve {
+
+Result<std::span<std::byte>> InferCall::place_body(std::uint64_t json_length,
+                                                   std::uint64_t length) {
+  constexpr std::uint64_t kAlignment = lane::Arena::kAlignment;
+  const std::uint64_t before = (kAlignment - json_length % kAlignment) % kAlignment;
+  auto block = home_.arena().allocate(before + length + wire::InferParser::kPadding);
+  if (!block) return std::move(block).error();
+  blocks_.push_back(*std::move(block));
+  return blocks_.back().bytes().subspan(before, length);
+}
+
+Result<std::span<std::byte>> InferCall::allocate(std::size_t size) {
+  auto block = home_.arena().allocate(size);
+  if (!block) return std::move(block).error();
+  blocks_.push_back(*std::move(block));
+  return blocks_.back().bytes();
+}
+
+lane::TensorRef InferCall::place_of(const wire::InferInputView& input) const {
+  lane::TensorRef tensor{.dtype = input.dtype, .shape = input.shape, .bytes = input.data.size()};
+  if (input.data.empty()) return tensor;
+  for (const lane::ArenaBlock& block : blocks_) {
+    const std::span<std::byte> bytes = block.bytes();
+    if (input.data.data() < bytes.data() || input.data.data() >= bytes.data() + bytes.size()) {
+      continue;
+    }
+    tensor.offset = block.offset() + static_cast<std::uint64_t>(input.data.data() - bytes.data());
+    return tensor;
+  }
+  check(false, "a parsed tensor lies in the body or in memory of its call");
+  return tensor;
+}
+
+service::Request InferCall::make_request(const wire::InferRequestView& parsed,
+                                         std::string_view model, std::string_view version,
+                                         Nanos now) {
+  model_ = model;
+  if (parsed.id) id_ = std::string(*parsed.id);
+  binary_by_default_ = parsed.binary_by_default;
+  service::Request request{.model = model_, .version = std::string(version)};
+  if (parsed.timeout > Nanos{}) request.deadline = now + parsed.timeout;
+  request.inputs.reserve(parsed.inputs.size());
+  for (const wire::InferInputView& input : parsed.inputs) {
+    request.inputs.push_back({.name = std::string(input.name), .tensor = place_of(input)});
+  }
+  for (const wire::RequestedOutputView& output : parsed.outputs) {
+    request.outputs.emplace_back(output.name);
+    binary_.push_back(output.binary ? 1 : 0);
+  }
+  request.storage = std::move(blocks_);
+  return request;
+}
+
+void InferCall::reply(const service::Reply& reply) {
+  const int status = reply.status
+                         ? answer_outputs(reply)
+                         : answer_error(exchange_, reply.status.error(), reply.retry_after);
+  home_.counters().add(model_, status);
+  home_.give_back(*this);
+}
+
+void InferCall::refuse(std::string_view model, const Error& error) {
+  home_.counters().add(model, answer_error(exchange_, error));
+  home_.give_back(*this);
+}
+
+int InferCall::answer_outputs(const service::Reply& reply) {
+  outputs_.clear();
+  for (std::size_t i = 0; i < reply.outputs.size(); ++i) {
+    outputs_.push_back({.name = reply.outputs[i].name,
+                        .tensor = reply.outputs[i].tensor,
+                        .binary = i < binary_.size() ? binary_[i] != 0 : binary_by_default_});
+  }
+  auto encoded = writer_.write({.model_name = reply.version->name,
+                                .model_version = reply.version->version,
+                                .id = id_ ? std::optional<std::string_view>(*id_) : std::nullopt,
+                                .outputs = outputs_});
+  if (!encoded) return answer_error(exchange_, encoded.error());
+  std::array<char, 20> digits{};
+  const auto end = fmt::format_to(digits.data(), "{}", encoded->json_length);
+  const std::array<net::HeaderView, 1> headers{
+      net::HeaderView{.name = "Inference-Header-Content-Length",
+                      .value = {digits.data(), static_cast<std::size_t>(end - digits.data())}}};
+  net::ResponseView response{.status = 200, .headers = {}, .body = encoded->pieces};
+  if (encoded->binary) {
+    response.content_type = "application/octet-stream";
+    response.headers = headers;
+  }
+  exchange_.answer(response);
+  return response.status;
+}
+
+void InferCall::clear() {
+  blocks_.clear();
+  id_.reset();
+  binary_.clear();
+  binary_by_default_ = false;
+}
+
+InferCall& InferCalls::take() {
+  return pool_.with([this](Pool& pool) -> InferCall& {
+    if (pool.idle.empty()) {
+      pool.all.push_back(std::make_unique<InferCall>(*this));
+      return *pool.all.back();
+    }
+    InferCall& call = *pool.idle.back();
+    pool.idle.pop_back();
+    return call;
+  });
+}
+
+void InferCalls::give_back(InferCall& call) {
+  call.clear();
+  pool_.with([&](Pool& pool) { pool.idle.push_back(&call); });
+}
+
+}  // namespace corelane::serve

@@ -1,0 +1,93 @@
+#include "serve/server.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "net/event_loop.h"
+#include "net/http_server.h"
+#include "serve/handler.h"
+
+namespace corelane::serve {
+namespace {
+
+/// Drives one lane from a net thread.
+class LaneWatcher final : public net::Watcher {
+ public:
+  LaneWatcher(service::Service& service, lane::Lane& lane, net::EventLoop& loop)
+      : service_(service), lane_(lane), loop_(loop) {}
+
+  void ready(const net::Readiness&) override { service_.drive(lane_.info().id); }
+  lane::Lane& lane() { return lane_; }
+  net::EventLoop& loop() { return loop_; }
+
+ private:
+  service::Service& service_;
+  lane::Lane& lane_;
+  net::EventLoop& loop_;
+};
+
+class HttpFront final : public Server {
+ public:
+  HttpFront(service::Service& service, lane::LanePool& pool, const Clock& clock,
+            std::unique_ptr<net::NetThreads> threads)
+      : threads_(std::move(threads)),
+        handler_(service, pool.arena(), clock, threads_->loops().size()) {
+    std::size_t next = 0;
+    for (lane::Lane* lane : pool.lanes()) {
+      net::EventLoop& loop = *threads_->loops()[next++ % threads_->loops().size()];
+      watchers_.push_back(std::make_unique<LaneWatcher>(service, *lane, loop));
+    }
+  }
+
+  ~HttpFront() override {
+    http_.reset();
+    threads_->stop();
+    for (const auto& watcher : watchers_) {
+      watcher->loop().unwatch(watcher->lane().event_fd(), *watcher);
+    }
+  }
+  HttpFront(const HttpFront&) = delete;
+  HttpFront& operator=(const HttpFront&) = delete;
+
+  Status listen(const ServerOptions& options) {
+    for (const auto& watcher : watchers_) {
+      watcher->loop().post([&watched = *watcher] {
+        const Status status = watched.loop().watch(watched.lane().event_fd(), watched);
+        check(status.has_value(), "the kernel watches a lane's descriptor");
+        watched.ready({});  // what came before
+      });
+    }
+    auto http = net::HttpServer::start({.address = options.address, .port = options.port}, handler_,
+                                       *threads_);
+    if (!http) return std::move(http).error();
+    http_ = *std::move(http);
+    return {};
+  }
+
+  std::uint16_t port() const override { return http_->port(); }
+
+  bool drain(Nanos limit) override {
+    handler_.announce_end();
+    return http_->drain(limit);
+  }
+
+ private:
+  std::unique_ptr<net::NetThreads> threads_;
+  Handler handler_;
+  std::vector<std::unique_ptr<LaneWatcher>> watchers_;
+  std::unique_ptr<net::HttpServer> http_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(service::Service& service, lane::LanePool& pool,
+                                              const Clock& clock, const ServerOptions& options) {
+  auto threads = net::NetThreads::start(options.net_threads, clock);
+  if (!threads) return std::move(threads).error();
+  auto server = std::make_unique<HttpFront>(service, pool, clock, *std::move(threads));
+  if (auto status = server->listen(options); !status) return std::move(status).error();
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace corelane::serve
