@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-LINT = ROOT / "tools/lint"
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+from linting import arrows, text  # noqa: E402
+from linting.files import load_tree  # noqa: E402
+
 BASE = {
     "src/base/CMakeLists.txt": "corelane_layer(base LINKS fmt::fmt)\n",
     "src/base/result.h": "#pragma once\n",
@@ -20,21 +24,33 @@ BASE = {
 }
 
 
-def lint(folder: Path, files: dict[str, str]) -> list[str]:
-    """The findings for BASE and `files` in a tree of their own, as "path:line: rule"."""
+def make_tree(folder: Path, files: dict[str, str]) -> None:
     for name, content in (BASE | files).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     subprocess.run(["git", "init", "-q", folder], check=True)
-    done = subprocess.run([sys.executable, LINT, "--root", folder], capture_output=True, text=True)
-    findings = [":".join(line.split(":")[:3]) for line in done.stdout.splitlines()]
-    assert done.returncode == (1 if findings else 0), done.stderr
-    return findings
 
 
-def test_a_tidy_tree_has_no_findings(tmp_path):
-    assert lint(tmp_path, {}) == []
+def lint(folder: Path, files: dict[str, str]) -> list[str]:
+    """The findings for BASE and `files` in a tree of their own, as "path:line: rule"."""
+    make_tree(folder, files)
+    tree = load_tree(folder)
+    return [f"{found.path}:{found.line}: {found.rule}" for found in sorted(text.check(tree) + arrows.check(tree))]
+
+
+def run_lint(folder: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, TOOLS / "lint", "--root", folder], capture_output=True, text=True)
+
+
+def test_the_command_says_what_it_found_and_by_its_exit_status_that_it_did(tmp_path):
+    make_tree(tmp_path, {})
+    done = run_lint(tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    make_tree(tmp_path, {"src/base/a.cc": "throw 3;\n"})
+    done = run_lint(tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("src/base/a.cc:1: throw: ")
 
 
 ARROWS = {
