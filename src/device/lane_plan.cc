@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kDevice = "cpu:";
 constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kAll = "all";
 
 std::vector<int> all_cpus(const Topology& topology) {
   std::vector<int> cpus;
@@ -147,12 +148,14 @@ std::vector<LaneCores> cut(const std::vector<PhysicalCore>& cores, std::size_t s
   return lanes;
 }
 
+std::size_t cores_that_run(const std::vector<PhysicalCore>& cores, const CpuBudget& budget) {
+  if (budget.quota <= 0) return cores.size();
+  return std::clamp<std::size_t>(static_cast<std::size_t>(budget.quota), 1, cores.size());
+}
+
 Result<LanePlan> plan_automatically(std::optional<std::size_t> size, const CpuBudget& budget) {
   const std::vector<PhysicalCore> cores = budget.usable_cores();
-  std::size_t most = cores.size();
-  if (budget.quota > 0) {
-    most = std::clamp<std::size_t>(static_cast<std::size_t>(budget.quota), 1, most);
-  }
+  const std::size_t most = cores_that_run(cores, budget);
   std::size_t each = size.value_or((most + kMostAutoLanes - 1) / kMostAutoLanes);
   LanePlan plan{.lanes = cut(cores, each, most), .warnings = {}};
   if (plan.lanes.empty()) {
@@ -163,7 +166,21 @@ Result<LanePlan> plan_automatically(std::optional<std::size_t> size, const CpuBu
   return plan;
 }
 
+LanePlan plan_one_lane(const CpuBudget& budget) {
+  std::vector<PhysicalCore> cores = budget.usable_cores();
+  cores.resize(cores_that_run(cores, budget));
+  LaneCores lane{.cpus = {}, .threads = static_cast<int>(cores.size())};
+  for (const PhysicalCore& core : cores) {
+    lane.cpus.insert(lane.cpus.end(), core.cpus.begin(), core.cpus.end());
+  }
+  std::ranges::sort(lane.cpus);
+  return {.lanes = {std::move(lane)}, .warnings = {}};
+}
+
 Result<LanePlan> parse(std::string_view text, const CpuBudget& budget) {
+  if (text == kAll) {
+    return plan_one_lane(budget);
+  }
   if (text == kAuto) {
     return plan_automatically(std::nullopt, budget);
   }

@@ -38,6 +38,7 @@ inline constexpr int kMostAutoLanes = 16;
 ///                     usable cores and as the CPU quota lets run, at most kMostAutoLanes, beyond
 ///                     which lanes get more cores each
 ///   auto:4            lanes of four physical cores; what remains is left to the server
+///   all               one lane on all usable cores, or as many as the CPU quota lets run
 ///
 /// Lanes of `auto` stay inside a NUMA node. Errors name the lane and the CPU, and say which CPUs
 /// there are.

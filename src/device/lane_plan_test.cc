@@ -111,6 +111,17 @@ TEST(MakeLanePlan, AutoKeepsSiblingsTogetherAndLanesInsideTheQuota) {
   EXPECT_EQ(planned("auto", limited), "cpu:0");
 }
 
+TEST(MakeLanePlan, AllMakesOneLaneInsideTheQuota) {
+  EXPECT_EQ(planned("all", plain_machine(4)), "cpu:0-3");
+  EXPECT_EQ(planned("all", smt_machine(2)), "cpu:0-3");
+  CpuBudget budget = plain_machine(4);
+  budget.quota = 2.5;
+  EXPECT_EQ(planned("all", budget), "cpu:0-1");
+  budget = plain_machine(4);
+  budget.usable = {1, 3};
+  EXPECT_EQ(planned("all", budget), "cpu:1,3");
+}
+
 TEST(MakeLanePlan, AutoUsesOnlyUsableCpus) {
   CpuBudget machine = smt_machine(4);
   machine.usable = {1, 2, 6};
