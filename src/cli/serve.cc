@@ -1,0 +1,280 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "device/cpu_budget.h"
+#include "device/lane_plan.h"
+#include "lane/pool.h"
+#include "model/repository.h"
+#include "serve/choose_precision.h"
+#include "serve/config.h"
+#include "serve/server.h"
+#include "service/service.h"
+
+namespace corelane::cli {
+namespace {
+
+constexpr double kMaxDrop = 0.01;
+constexpr Nanos kDrainLimit = std::chrono::milliseconds(4500);
+constexpr const char* kDefaultConfig = "corelane.toml";
+
+struct ServeOptions {
+  std::string path;
+  std::string models = "models";
+  std::string lanes = "auto";
+  std::string precision = "auto";
+  std::string http = "127.0.0.1:8000";
+  std::string ready_file;
+  std::string config;
+  std::size_t queue = 256;
+  std::map<std::string, serve::EndpointConfig> endpoints;
+};
+
+int fail(const Error& error) {
+  fmt::print(stderr, "corelane serve: {}\n", error.message);
+  return error.code == ErrorCode::kInvalidArgument ? kUsage : kFailed;
+}
+
+/// Settings of the file for which no flag was given.
+Status apply_config(const CLI::App& command, ServeOptions& options) {
+  if (options.config.empty()) {
+    if (!std::filesystem::exists(kDefaultConfig)) return {};
+    options.config = kDefaultConfig;
+  }
+  std::ifstream file(options.config);
+  if (!file) return not_found(options.config + ": cannot be read");
+  std::stringstream text;
+  text << file.rdbuf();
+  auto config = serve::parse_config(text.str(), options.config);
+  if (!config) return std::move(config).error();
+  const auto take = [&](const char* flag, const std::optional<std::string>& from,
+                        std::string& into) {
+    if (from && command.count(flag) == 0) into = *from;
+  };
+  take("--models", config->models, options.models);
+  take("--http", config->http, options.http);
+  take("--precision", config->precision, options.precision);
+  take("--lanes", config->lanes, options.lanes);
+  if (config->queue && command.count("--queue") == 0) {
+    if (*config->queue < 1) return invalid_argument(options.config + ": serve.queue is below 1");
+    options.queue = static_cast<std::size_t>(*config->queue);
+  }
+  options.endpoints = config->endpoints;
+  return {};
+}
+
+Result<std::vector<service::VersionToServe>> find_versions(const ServeOptions& options) {
+  const std::filesystem::path root = options.path.empty() ? options.models : options.path;
+  if (std::filesystem::is_regular_file(root)) {
+    return unsupported(
+        fmt::format("{} is a file; make a model of it first: corelane compile {} --name NAME",
+                    root.string(), root.string()));
+  }
+  auto scan = model::scan_repository(root);
+  if (!scan) {
+    return in_context(std::move(scan), "no models to serve; make one with `corelane compile`");
+  }
+  for (const Error& problem : scan->problems) log(LogLevel::kWarning, problem.message);
+  std::vector<service::VersionToServe> versions;
+  for (std::size_t i = 0; i < scan->versions.size(); ++i) {
+    model::Version& version = scan->versions[i];
+    const bool newest = i + 1 == scan->versions.size() ||
+                        scan->versions[i + 1].manifest.name != version.manifest.name;
+    if (!newest || !version.manifest.load_at_start) continue;
+    serve::EndpointConfig endpoint;
+    if (const auto set = options.endpoints.find(version.manifest.name);
+        set != options.endpoints.end()) {
+      endpoint = set->second;
+    }
+    auto precision =
+        serve::choose_precision(version.manifest, endpoint.precision.value_or(options.precision),
+                                endpoint.max_drop.value_or(kMaxDrop));
+    if (!precision) return std::move(precision).error();
+    versions.push_back({.folder = std::filesystem::absolute(version.folder),
+                        .manifest = std::move(version.manifest),
+                        .precision = *std::move(precision)});
+  }
+  if (versions.empty()) {
+    return not_found(
+        fmt::format("{} holds no model that is loaded at the start; make one with "
+                    "`corelane compile`",
+                    root.string()));
+  }
+  return versions;
+}
+
+/// SIGINT and SIGTERM, taken by waiting for them. Construct before any thread starts.
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  void wait() const {
+    int signal = 0;
+    sigwait(&signals_, &signal);
+  }
+  bool came_within(Nanos time) const {
+    const timespec limit{.tv_sec = 0, .tv_nsec = time.count()};
+    return sigtimedwait(&signals_, nullptr, &limit) > 0;
+  }
+  /// The next signal ends the process at once, and the workers with it.
+  void let_the_next_one_kill() const { pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr); }
+
+ private:
+  sigset_t signals_{};
+};
+
+void print_table(const service::Service& service, lane::LanePool& pool, const std::string& http,
+                 Nanos took) {
+  std::string lanes;
+  for (const lane::Lane* lane : pool.lanes()) lanes += lane->info().name + "  ";
+  std::string models;
+  for (const service::ServedModel& model : service.models()) {
+    models += fmt::format("{}{}@{} ({}{})", models.empty() ? "" : "  ", model.name, model.version,
+                          model.precision, model.ready ? "" : ", NOT READY: " + model.reason);
+  }
+  fmt::print("lanes   {}\nmodels  {}\nhttp    {}   metrics /metrics\nready in {:.1f} s\n", lanes,
+             models, http, to_seconds(took));
+  std::fflush(stdout);
+}
+
+Status write_ready_file(const std::string& file, const std::string& http) {
+  const std::string draft = file + ".part";
+  {
+    std::ofstream out(draft);
+    out << fmt::format("{{\"http\": \"{}\", \"pid\": {}}}\n", http, getpid());
+    if (!out.flush()) return io_error("writing " + draft);
+  }
+  std::error_code error;
+  std::filesystem::rename(draft, file, error);
+  if (error) return io_error("writing " + file + ": " + error.message());
+  return {};
+}
+
+std::filesystem::path own_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+/// kCancelled where a signal came first.
+Status wait_until_loaded(const service::Service& service, const StopSignals& signals) {
+  constexpr Nanos kLookAgain = std::chrono::milliseconds(2);
+  while (!service.settled()) {
+    if (signals.came_within(kLookAgain)) {
+      return Error{ErrorCode::kCancelled, "stopped while models were being loaded"};
+    }
+  }
+  std::string failed;
+  for (const service::ServedModel& model : service.models()) {
+    if (model.ready) continue;
+    failed +=
+        fmt::format("\n  {}@{} ({}): {}", model.name, model.version, model.precision, model.reason);
+  }
+  if (failed.empty()) return {};
+  return internal_error("not every model could be loaded:" + failed);
+}
+
+/// Blocks until a signal, then answers what was accepted.
+int serve_and_drain(const service::Service& service, serve::Server& server,
+                    const StopSignals& signals) {
+  signals.wait();
+  signals.let_the_next_one_kill();
+  log(LogLevel::kInfo, "finishing what was accepted; a second signal stops at once");
+  if (server.drain(kDrainLimit)) return kDone;
+  fmt::print(stderr, "corelane serve: {} requests were not answered in time\n",
+             service.unanswered());
+  std::_Exit(kFailed);  // joining would wait for them; the workers end with this process
+}
+
+Result<device::LanePlan> plan_lanes(const std::string& text) {
+  auto budget = device::read_cpu_budget();
+  if (!budget) return std::move(budget).error();
+  auto plan = device::make_lane_plan(text, *budget);
+  if (plan) {
+    for (const std::string& warning : plan->warnings) log(LogLevel::kWarning, warning);
+  }
+  return plan;
+}
+
+int serve_until_told(const ServeOptions& options, Environment& environment) {
+  const Nanos began = environment.clock.now();
+  auto address = serve::parse_address(options.http);
+  if (!address) return fail(in_context(std::move(address), "--http"));
+  auto versions = find_versions(options);
+  if (!versions) return fail(versions.error());
+  auto plan = plan_lanes(options.lanes);
+  if (!plan) return fail(in_context(std::move(plan), "--lanes"));
+
+  StopSignals signals;
+  auto pool = lane::LanePool::start(
+      {.lanes = plan->lanes, .executable = "/proc/self/exe", .engines = own_folder() / "engines"},
+      environment.clock);
+  if (!pool) return fail(in_context(std::move(pool), "starting the lanes"));
+  auto service = service::Service::start(**pool, environment.clock, *std::move(versions),
+                                         {.queue_limit = options.queue});
+  if (!service) return fail(service.error());
+  auto server = serve::Server::start(**service, **pool, environment.clock,
+                                     {.address = address->host, .port = address->port});
+  if (!server) return fail(in_context(std::move(server), "listening on " + options.http));
+  if (auto loaded = wait_until_loaded(**service, signals); !loaded) {
+    return fail(loaded.error());
+  }
+
+  const bool is_ipv6 = address->host.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + address->host + "]" : address->host;
+  const std::string http = fmt::format("{}:{}", host, (*server)->port());
+  print_table(**service, **pool, http, environment.clock.now() - began);
+  if (!options.ready_file.empty()) {
+    if (auto status = write_ready_file(options.ready_file, http); !status) {
+      return fail(status.error());
+    }
+  }
+  return serve_and_drain(**service, **server, signals);
+}
+
+}  // namespace
+
+Run add_serve(CLI::App& command) {
+  auto options = std::make_shared<ServeOptions>();
+  command.add_option("path", options->path, "Repository of models (default: --models)");
+  command.add_option("--models", options->models, "Repository of models")->capture_default_str();
+  command.add_option("--lanes", options->lanes, "Lane plan: auto, auto:N, cpu:0|cpu:1, cpu:0-1")
+      ->capture_default_str();
+  command.add_option("--precision", options->precision, "auto, f32, bf16, ...")
+      ->capture_default_str();
+  command.add_option("--http", options->http, "Address to listen on; port 0: any free one")
+      ->capture_default_str();
+  command.add_option("--queue", options->queue, "Requests of one model that may wait")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--ready-file", options->ready_file,
+                     "Written once all models are ready: {\"http\": \"HOST:PORT\", \"pid\": N}");
+  command.add_option("--config", options->config,
+                     "Settings for which no flag is given (default: corelane.toml, if there)");
+  command.footer(
+      "Examples:\n"
+      "  corelane serve\n"
+      "  corelane serve examples/probe-models --lanes 'cpu:0|cpu:1' --http 127.0.0.1:0 "
+      "--ready-file ready.json\n");
+  return [&command, options](Environment& environment) {
+    if (auto status = apply_config(command, *options); !status) return fail(status.error());
+    return serve_until_told(*options, environment);
+  };
+}
+
+}  // namespace corelane::cli
