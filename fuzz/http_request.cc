@@ -9,10 +9,15 @@
 #include "net/byte_buffer.h"
 #include "net/request_parser.h"
 
+using corelane::net::ByteBuffer;
+using corelane::net::ChunkProgress;
+using corelane::net::HeaderView;
+using corelane::net::RequestHeadView;
+using corelane::net::RequestParser;
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace corelane::net;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto head_size = head_length(bytes, 0);
+  const auto head_size = corelane::net::head_length(bytes, 0);
   if (!head_size) return 0;
   corelane::check(*head_size <= size, "a head is within its bytes");
   RequestParser parser;

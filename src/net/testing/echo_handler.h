@@ -28,9 +28,13 @@ class EchoHandler final : public Handler {
     if (head.path != "/memory" || length == 0) return BodyPlace{};
     auto own = std::make_unique<OwnMemory>();
     own->bytes.resize(length);
-    shared_.with([](Shared& shared) { ++shared.memory_in_use; });
+    const BodyPlace place{.memory = own->bytes, .context = own.get()};
+    shared_.with([&](Shared& shared) {
+      shared.memories.push_back(std::move(own));
+      ++shared.memory_in_use;
+    });
     shared_.notify_all();
-    return BodyPlace{.memory = own->bytes, .context = own.release()};  // until give_back()
+    return place;
   }
 
   void drop(RequestContext* context) override {
@@ -85,6 +89,7 @@ class EchoHandler final : public Handler {
   struct Shared {
     std::vector<Waiting> later;
     std::vector<Waiting> held;
+    std::vector<std::unique_ptr<OwnMemory>> memories;
     int memory_in_use = 0;
     int drops = 0;
   };
@@ -106,8 +111,10 @@ class EchoHandler final : public Handler {
   }
 
   void give_back(RequestContext* context) {
-    const std::unique_ptr<OwnMemory> ended(static_cast<OwnMemory*>(context));
-    shared_.with([](Shared& shared) { --shared.memory_in_use; });
+    shared_.with([&](Shared& shared) {
+      std::erase_if(shared.memories, [&](const auto& each) { return each.get() == context; });
+      --shared.memory_in_use;
+    });
     shared_.notify_all();
   }
 
