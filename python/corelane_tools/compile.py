@@ -27,7 +27,9 @@ def _kind(path):
     ending = os.path.splitext(path)[1].lower()
     kinds = {".onnx": "onnx", ".xml": "ir", ".pt": "torchscript", ".pth": "torchscript", ".ts": "torchscript"}
     if ending not in kinds:
-        raise Failure(f"{path}: neither TorchScript (.pt), ONNX (.onnx), OpenVINO IR (.xml) nor a Hugging Face directory")
+        raise Failure(
+            f"{path}: neither TorchScript (.pt), ONNX (.onnx), OpenVINO IR (.xml) nor a Hugging Face directory"
+        )
     return kinds[ending]
 
 
@@ -40,10 +42,7 @@ def compile_model(request):
         raise Failure(f"{path}: --engine torch takes TorchScript (.pt) or a Hugging Face directory, not {kind.upper()}")
     progress(f"reading {path}")
     source = _torch_source(kind, request)
-    if engine == "torch":
-        described = _for_torch(source, request)
-    else:
-        described = _for_openvino(kind, source, request)
+    described = _for_torch(source, request) if engine == "torch" else _for_openvino(kind, source, request)
     if source is not None:
         described["layers"] = source.layers
         described["task"] = request["task"] or source.task

@@ -50,7 +50,7 @@ def _resnet50(folder):
     ResNetForImageClassification(ResNetConfig(num_labels=1000)).save_pretrained(folder)
 
 
-_MAKERS = dict(zip(_NAMES, (_minilm, _bert_base, _resnet50)))
+_MAKERS = dict(zip(_NAMES, (_minilm, _bert_base, _resnet50), strict=True))
 
 
 def make(name, out):

@@ -42,7 +42,11 @@ def _attention(op):
 
 
 def _recurrent(op):
-    x, weights, recurrence = _static(op.input(0)), _static(op.input(op.get_input_size() - 3)), _static(op.input(op.get_input_size() - 2))
+    x, weights, recurrence = (
+        _static(op.input(0)),
+        _static(op.input(op.get_input_size() - 3)),
+        _static(op.input(op.get_input_size() - 2)),
+    )
     if not x or weights is None or recurrence is None:
         return 0
     return 2 * prod(x[:-1]) * (prod(weights) + prod(recurrence))

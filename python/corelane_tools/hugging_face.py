@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-from corelane_tools.failure import Failure
+from corelane_tools.failure import Failure, reason
 from corelane_tools.specs import Dim, Tensor
 from corelane_tools.torch_source import TorchModel
 
@@ -30,7 +30,7 @@ class _Outputs(torch.nn.Module):
         self.model, self.inputs, self.outputs = model, inputs, outputs
 
     def forward(self, *values):
-        result = self.model(**dict(zip(self.inputs, values)), return_dict=True)
+        result = self.model(**dict(zip(self.inputs, values, strict=True)), return_dict=True)
         return tuple(result[name] for name in self.outputs)
 
 
@@ -42,11 +42,11 @@ class _MeanPooled(torch.nn.Module):
         self.model, self.inputs, self.normalise = model, inputs, normalise
 
     def forward(self, *values):
-        given = dict(zip(self.inputs, values))
+        given = dict(zip(self.inputs, values, strict=True))
         tokens = self.model(**given, return_dict=True).last_hidden_state
         mask = given["attention_mask"].unsqueeze(-1).to(tokens.dtype)
         mean = (tokens * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
-        return torch.nn.functional.normalize(mean, p=2, dim=1) if self.normalise else mean
+        return (torch.nn.functional.normalize(mean, p=2, dim=1) if self.normalise else mean,)
 
 
 def is_directory(path):
@@ -69,7 +69,9 @@ def read(path, request):
     if config is None:
         raise Failure(f"{path}: no config.json, so no Hugging Face model directory; give the file of a model instead")
     if not any(name.endswith(_WEIGHTS) for name in os.listdir(path)):
-        raise Failure(f"{path}: no weights (*.safetensors or *.bin); save the model with model.save_pretrained('{path}')")
+        raise Failure(
+            f"{path}: no weights (*.safetensors or *.bin); save the model with model.save_pretrained('{path}')"
+        )
     model = _load(path, config)
     inputs = _described_inputs(path, model, request)
     pooled = _pooling(path, request)
@@ -92,11 +94,14 @@ def _load(path, config):
             "  Export the model to ONNX or TorchScript, and compile that."
         )
     try:
-        model, report = architecture.from_pretrained(path, dtype=torch.float32, local_files_only=True, output_loading_info=True)
+        model, report = architecture.from_pretrained(
+            path, dtype=torch.float32, local_files_only=True, output_loading_info=True
+        )
     except Exception as error:
-        first = str(error).strip().splitlines()
-        raise Failure(f"{path}: {name} cannot be loaded: {first[0] if first else type(error).__name__}") from error
-    missing = sorted(key for key in report["missing_keys"] if "position_ids" not in key and not key.startswith("pooler."))
+        raise Failure(f"{path}: {name} cannot be loaded: {reason(error)}") from error
+    missing = sorted(
+        key for key in report["missing_keys"] if "position_ids" not in key and not key.startswith("pooler.")
+    )
     if missing:
         raise Failure(
             f"{path}: the weights of {len(missing)} tensors are missing, such as {missing[0]}\n"
@@ -114,15 +119,19 @@ def _described_inputs(path, model, request):
     elif main == "pixel_values":
         tensors = _image_inputs(path, model.config)
     else:
-        raise Failure(f"{path}: takes '{main}'; only models of texts and of images can be read from a directory\n"
-                      "  Export the model to ONNX or TorchScript, and compile that.")
+        raise Failure(
+            f"{path}: takes '{main}'; only models of texts and of images can be read from a directory\n"
+            "  Export the model to ONNX or TorchScript, and compile that."
+        )
     for tensor in tensors:
         if tensor.name in given:
             dims = given.pop(tensor.name)["shape"]
             if len(dims) != len(tensor.shape):
                 raise Failure(f"--input {tensor.name}: must have {len(tensor.shape)} dimensions")
-            tensor.shape = [Dim("", d, d) if isinstance(d, int) else Dim(d["name"] or old.name, d["min"], d["max"] or old.high)
-                            for d, old in zip(dims, tensor.shape)]
+            tensor.shape = [
+                Dim("", d, d) if isinstance(d, int) else Dim(d["name"] or old.name, d["min"], d["max"] or old.high)
+                for d, old in zip(dims, tensor.shape, strict=True)
+            ]
     if given:
         raise Failure(f"--input {next(iter(given))}: {path} takes {', '.join(t.name for t in tensors)}")
     return tensors
@@ -156,7 +165,7 @@ def _image_inputs(path, config):
 
 
 def _pooling(path, request):
-    """"mean", "mean-normalised" or ""."""
+    """What to do with the vectors of the tokens: "mean", "mean-normalised" or "" for nothing."""
     modules = _json(path, "modules.json") or []
     if request["pooling"] == "none":
         return ""
@@ -173,14 +182,20 @@ def _pooling(path, request):
 
 def _traced(model, inputs, pooled):
     names = [t.name for t in inputs]
-    values = _example(model.config, inputs)
+    values = _example(model.config, inputs, {"batch": 2, "tokens": 16})
     if pooled:
-        wrapped, outputs, task = _MeanPooled(model, names, pooled == "mean-normalised"), ["sentence_embedding"], "embedding"
+        wrapped, outputs, task = (
+            _MeanPooled(model, names, pooled == "mean-normalised"),
+            ["sentence_embedding"],
+            "embedding",
+        )
     else:
-        result = model(**dict(zip(names, values)), return_dict=True)
+        result = model(**dict(zip(names, values, strict=True)), return_dict=True)
         outputs = [key for key, value in result.items() if isinstance(value, torch.Tensor)]
         if not outputs:
-            raise Failure(f"{type(model).__name__} gives no tensor by itself; export it to ONNX or TorchScript, and compile that")
+            raise Failure(
+                f"{type(model).__name__} gives no tensor by itself; export it to ONNX or TorchScript, and compile that"
+            )
         wrapped = _Outputs(model, names, outputs)
         task = next((t for ending, t in _TASKS.items() if type(model).__name__.endswith(ending)), "")
     logging.captureWarnings(True)  # what tracing warns of is checked by running other sizes
@@ -188,26 +203,43 @@ def _traced(model, inputs, pooled):
     try:
         module = torch.jit.trace(wrapped.eval(), values, strict=False, check_trace=False)
     except Exception as error:
-        lines = str(error).strip().splitlines()
-        raise Failure(f"{type(model).__name__} cannot be traced: {lines[0] if lines else type(error).__name__}") from error
+        raise Failure(f"{type(model).__name__} cannot be traced: {reason(error)}") from error
     finally:
         logging.captureWarnings(False)
+    _check_generalises(module, wrapped, _example(model.config, inputs, {"batch": 3, "tokens": 11}, masked=4))
     return TorchModel(module, inputs, outputs, task, getattr(model.config, "num_hidden_layers", 0))
 
 
-def _example(config, inputs):
+def _check_generalises(module, wrapped, values):
+    """A trace may have a size of its example baked in: it must agree with the model at other sizes."""
+    try:
+        apart = max((a - b).abs().max().item() for a, b in zip(module(*values), wrapped(*values), strict=True))
+    except RuntimeError as error:
+        raise Failure(f"the traced model works with the example's sizes only: {reason(error)}") from error
+    if not apart <= 1e-3:
+        raise Failure(
+            f"the traced model differs from the model itself by {apart:.2g} at other sizes than the example's"
+        )
+
+
+def _example(config, inputs, sizes, masked=0):
+    """Inputs of these sizes where they vary; the mask leaves out the last `masked` tokens."""
     generator = torch.Generator().manual_seed(0)
-    sizes = {"batch": 2, "tokens": 16}
     values = []
     for tensor in inputs:
-        shape = [d.low if d.fixed else max(d.low, min(sizes.get(d.name, d.low), d.high or sizes.get(d.name, d.low)))
-                 for d in tensor.shape]
+        shape = [
+            d.low if d.fixed else max(d.low, min(sizes.get(d.name, d.low), d.high or sizes.get(d.name, d.low)))
+            for d in tensor.shape
+        ]
         if tensor.dtype == "FP32":
             values.append(torch.rand(shape, generator=generator))
         elif tensor.name == "input_ids":
             values.append(torch.randint(0, config.vocab_size, shape, generator=generator))
         else:
-            values.append((torch.ones if tensor.name == "attention_mask" else torch.zeros)(shape, dtype=torch.int64))
+            value = torch.zeros(shape, dtype=torch.int64)
+            if tensor.name == "attention_mask":
+                value[:, : max(shape[1] - masked, 1)] = 1
+            values.append(value)
     return tuple(values)
 
 

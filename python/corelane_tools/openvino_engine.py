@@ -7,7 +7,7 @@ import openvino as ov
 from openvino.frontend import FrontEndManager
 
 from corelane_tools import flops, operators, specs
-from corelane_tools.failure import Failure
+from corelane_tools.failure import Failure, reason
 
 _TYPES = {
     "boolean": "BOOL",
@@ -33,9 +33,7 @@ def version():
 
 
 def _first_line(error):
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Check ", "Exception from", "FrontEnd API"))]
-    return (telling or lines or [type(error).__name__])[0]
+    return reason(error, skipping=("Check ", "Exception from", "FrontEnd API"))
 
 
 def _shape(tensor):
@@ -86,15 +84,19 @@ def from_torch(path, source):
             not_taken[kind] = not_taken[kind] or sum(node.kind == kind for node in nodes)
         if not_taken:
             _refuse(path, nodes, not_taken)
-        raise Failure(f"{path}: {version()} cannot convert this model: {_first_line(error)}\n  Try --engine torch.") from error
+        raise Failure(
+            f"{path}: {version()} cannot convert this model: {_first_line(error)}\n  Try --engine torch."
+        ) from error
     if len(model.inputs) != len(source.inputs):
-        raise Failure(f"{path}: {version()} sees {len(model.inputs)} inputs where the model takes {len(source.inputs)}\n"
-                      "  Remove inputs that the model does not use, or try --engine torch.")
-    for port, tensor in zip(model.inputs, source.inputs):
+        raise Failure(
+            f"{path}: {version()} sees {len(model.inputs)} inputs where the model takes {len(source.inputs)}\n"
+            "  Remove inputs that the model does not use, or try --engine torch."
+        )
+    for port, tensor in zip(model.inputs, source.inputs, strict=True):
         port.get_tensor().set_names({tensor.name})
         port.get_node().set_friendly_name(tensor.name)
     made_up = ["output"] if len(model.outputs) == 1 else [f"output_{k}" for k in range(len(model.outputs))]
-    for port, name in zip(model.outputs, source.output_names or made_up):
+    for port, name in zip(model.outputs, source.output_names or made_up, strict=True):
         port.get_tensor().set_names({name})
     return model, nodes
 
@@ -148,14 +150,18 @@ def described_inputs(path, model, request):
         if kind not in _TYPES:
             raise Failure(f"{path}: input '{name}' is of type {kind}, which the protocol does not have")
         if port.get_partial_shape().rank.is_dynamic and name not in given:
-            raise Failure(f"{path}: input '{name}' may have any number of dimensions\n"
-                          f"  Describe it with --input, such as --input '{name}:{_TYPES[kind].lower()}[?,3,224,224]'.")
+            raise Failure(
+                f"{path}: input '{name}' may have any number of dimensions\n"
+                f"  Describe it with --input, such as --input '{name}:{_TYPES[kind].lower()}[?,3,224,224]'."
+            )
         if name in given:
             tensor = specs.tensor_from_json(given.pop(name))
             if tensor.dtype != _TYPES[kind]:
                 raise Failure(f"--input {name}: the model's type is {_TYPES[kind]}, not {tensor.dtype}")
         else:
-            dims = [specs.Dim("", max(d.get_min_length(), 1), max(d.get_max_length(), 0)) for d in port.get_partial_shape()]
+            dims = [
+                specs.Dim("", max(d.get_min_length(), 1), max(d.get_max_length(), 0)) for d in port.get_partial_shape()
+            ]
             tensor = specs.Tensor(name, _TYPES[kind], dims)
         tensors.append(tensor)
     if given:
@@ -165,20 +171,26 @@ def described_inputs(path, model, request):
 
 def reshape(path, model, tensors):
     try:
-        model.reshape({port: _shape(tensor) for port, tensor in zip(model.inputs, tensors)})
+        model.reshape({port: _shape(tensor) for port, tensor in zip(model.inputs, tensors, strict=True)})
     except Exception as error:
-        raise Failure(f"{path}: {version()} cannot give the inputs these sizes: {_first_line(error)}\n"
-                      "  Say with --input which sizes the model takes; `corelane help inputs` has the rules.") from error
+        raise Failure(
+            f"{path}: {version()} cannot give the inputs these sizes: {_first_line(error)}\n"
+            "  Say with --input which sizes the model takes; `corelane help inputs` has the rules."
+        ) from error
 
 
 def _with_sizes(path, model, tensors, sizes):
     copy = model.clone()
     try:
-        copy.reshape({port: ov.PartialShape(specs.concrete(t, sizes)) for port, t in zip(copy.inputs, tensors)})
+        copy.reshape(
+            {port: ov.PartialShape(specs.concrete(t, sizes)) for port, t in zip(copy.inputs, tensors, strict=True)}
+        )
     except Exception as error:
         shapes = ", ".join(f"{t.name} {specs.concrete(t, sizes)}" for t in tensors)
-        raise Failure(f"{path}: the model cannot be run with {shapes}: {_first_line(error)}\n"
-                      "  Say with --input which sizes it takes; `corelane help inputs` has the rules.") from error
+        raise Failure(
+            f"{path}: the model cannot be run with {shapes}: {_first_line(error)}\n"
+            "  Say with --input which sizes it takes; `corelane help inputs` has the rules."
+        ) from error
     return copy
 
 
@@ -187,7 +199,7 @@ def outputs(path, model, tensors, limits):
     sizes = [specs.sizes_to_try(limits, turn) for turn in (0, 1)]
     first, second = (_with_sizes(path, model, tensors, s) for s in sizes)
     described = []
-    for k, (port, a, b) in enumerate(zip(model.outputs, first.outputs, second.outputs)):
+    for k, (port, a, b) in enumerate(zip(model.outputs, first.outputs, second.outputs, strict=True)):
         if not port.get_names():
             port.get_tensor().set_names({f"output_{k}" if len(model.outputs) > 1 else "output"})
         name = port.get_any_name()
@@ -218,7 +230,9 @@ def check_runs(path, model, nodes):
     try:
         core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     except Exception as error:
-        raise Failure(f"{path}: {version()} cannot build this model for cpu: {_first_line(error)}\n  Try --engine torch.") from error
+        raise Failure(
+            f"{path}: {version()} cannot build this model for cpu: {_first_line(error)}\n  Try --engine torch."
+        ) from error
     return operators.cover(nodes, Counter(), version())
 
 
@@ -236,7 +250,7 @@ def parameters(model):
     stored = [op for op in model.get_ops() if op.get_type_name() == "Constant" and op.get_element_type().is_real()]
     counts = [op.get_output_shape(0) for op in stored]
     sizes = [1 if not len(shape) else int(ov.Shape(shape).__len__() and _product(shape)) for shape in counts]
-    return sum(sizes), sum(n * op.get_element_type().size for n, op in zip(sizes, stored))
+    return sum(sizes), sum(n * op.get_element_type().size for n, op in zip(sizes, stored, strict=True))
 
 
 def _product(shape):

@@ -3,31 +3,38 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+
+def _words(text):
+    return frozenset(text.split())
+
+
 # Operators that move, shape, choose or make data. All others compute with it: those are arithmetic.
-_ONNX_MOVES = set(
+_ONNX_MOVES = _words(
     "Cast CastLike Compress Concat Constant ConstantOfShape DepthToSpace Dropout Expand EyeLike Flatten Gather "
-    "GatherElements GatherND Identity If Loop NonZero OneHot Pad Range Reshape Reverse ReverseSequence Scan Scatter "
-    "ScatterElements ScatterND SequenceAt SequenceConstruct Shape Size Slice SpaceToDepth Split SplitToSequence "
-    "Squeeze Tile Transpose Unsqueeze Where Equal Greater Less GreaterOrEqual LessOrEqual And Or Not Xor".split()
+    "GatherElements GatherND Identity If Loop NonZero OneHot Pad Range Reshape Reverse ReverseSequence Scan "
+    "Scatter  ScatterElements ScatterND SequenceAt SequenceConstruct Shape Size Slice SpaceToDepth Split "
+    "SplitToSequence  Squeeze Tile Transpose Unsqueeze Where Equal Greater Less GreaterOrEqual LessOrEqual And Or "
+    "Not Xor"
 )
-_TORCH_MOVES = set(
-    "alias arange as_strided broadcast_tensors broadcast_to cat chunk clone contiguous copy_ detach dropout dropout_ "
-    "embedding empty empty_like eq expand expand_as fill_ flatten flip full full_like gather ge gt index index_put "
-    "index_put_ index_select le lift_fresh logical_and logical_not logical_or lt masked_fill masked_fill_ "
-    "masked_select movedim narrow ne new_empty new_full new_ones new_zeros nonzero numel ones ones_like pad permute "
-    "pin_memory repeat repeat_interleave reshape reshape_as roll scatter scatter_ select size slice split "
-    "split_with_sizes squeeze stack swapaxes t tensor tile to transpose tril triu type_as unbind unflatten unsafe_chunk "
-    "unsafe_split unsqueeze view view_as where zeros zeros_like __and__ __or__ __not__ __getitem__ dim len Bool Float "
-    "Int append feature_dropout constant_pad_nd".split()
+_TORCH_MOVES = _words(
+    "alias arange as_strided broadcast_tensors broadcast_to cat chunk clone contiguous copy_ detach dropout "
+    "dropout_  embedding empty empty_like eq expand expand_as fill_ flatten flip full full_like gather ge gt "
+    "index index_put  index_put_ index_select le lift_fresh logical_and logical_not logical_or lt masked_fill "
+    "masked_fill_  masked_select movedim narrow ne new_empty new_full new_ones new_zeros nonzero numel ones "
+    "ones_like pad permute  pin_memory repeat repeat_interleave reshape reshape_as roll scatter scatter_ select "
+    "size slice split  split_with_sizes squeeze stack swapaxes t tensor tile to transpose tril triu type_as "
+    "unbind unflatten unsafe_chunk  unsafe_split unsqueeze view view_as where zeros zeros_like __and__ __or__ "
+    "__not__ __getitem__ dim len Bool Float  Int append feature_dropout constant_pad_nd"
 )
-_OPENVINO_MOVES = set(
+_OPENVINO_MOVES = _words(
     "BatchToSpace BitwiseAnd BitwiseNot BitwiseOr Broadcast Concat Convert ConvertLike DepthToSpace Equal Gather "
-    "GatherElements GatherND Greater GreaterEqual If Less LessEqual LogicalAnd LogicalNot LogicalOr Loop NonZero NotEqual "
-    "OneHot Pad Range Reshape Reverse ReverseSequence ScatterElementsUpdate ScatterNDUpdate ScatterUpdate Select ShapeOf "
-    "Slice SpaceToBatch SpaceToDepth Split Squeeze StridedSlice TensorIterator Tile Transpose Unsqueeze VariadicSplit".split()
+    "GatherElements GatherND Greater GreaterEqual If Less LessEqual LogicalAnd LogicalNot LogicalOr Loop NonZero "
+    "NotEqual  OneHot Pad Range Reshape Reverse ReverseSequence ScatterElementsUpdate ScatterNDUpdate "
+    "ScatterUpdate Select ShapeOf  Slice SpaceToBatch SpaceToDepth Split Squeeze StridedSlice TensorIterator Tile "
+    "Transpose Unsqueeze VariadicSplit"
 )
 # Nodes of a TorchScript graph that are its plumbing and no operators; data flows through them.
-_TORCH_PLUMBING = set("aten::Int aten::IntImplicit aten::ScalarImplicit aten::FloatImplicit".split())
+_TORCH_PLUMBING = {"aten::Int", "aten::IntImplicit", "aten::ScalarImplicit", "aten::FloatImplicit"}
 
 
 @dataclass
@@ -63,7 +70,9 @@ def onnx_nodes(model):
             kind = f"{node.domain}.{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
             if node.op_type != "Constant":
                 name = node.name or (node.output[0] if node.output else "")
-                nodes.append(Node(kind, list(node.input), list(node.output), node.op_type not in _ONNX_MOVES, name=name))
+                nodes.append(
+                    Node(kind, list(node.input), list(node.output), node.op_type not in _ONNX_MOVES, name=name)
+                )
             for attribute in node.attribute:
                 for inner in [attribute.g] if attribute.HasField("g") else attribute.graphs:
                     add(inner)
@@ -84,7 +93,9 @@ def torch_nodes(graph):
                 namespace, _, short = kind.partition("::")
                 moves = namespace == "aten" and short in _TORCH_MOVES
                 inputs = [value.debugName() for value in node.inputs()]
-                nodes.append(Node(kind, inputs, [value.debugName() for value in node.outputs()], counted and not moves, counted))
+                nodes.append(
+                    Node(kind, inputs, [value.debugName() for value in node.outputs()], counted and not moves, counted)
+                )
             for inner in node.blocks():
                 add(inner)
 
@@ -97,7 +108,10 @@ def openvino_nodes(model):
     for op in model.get_ordered_ops():
         kind = op.get_type_name()
         if kind not in ("Parameter", "Result", "Constant"):
-            inputs = [f"{v.get_source_output().get_node().get_name()}:{v.get_source_output().get_index()}" for v in op.inputs()]
+            inputs = [
+                f"{v.get_source_output().get_node().get_name()}:{v.get_source_output().get_index()}"
+                for v in op.inputs()
+            ]
             outputs = [f"{op.get_name()}:{k}" for k in range(op.get_output_size())]
             nodes.append(Node(kind, inputs, outputs, kind not in _OPENVINO_MOVES, name=op.get_friendly_name()))
     return nodes

@@ -102,8 +102,10 @@ def output_shape(name, first, second, sizes_first, sizes_second):
     dimension of its own.
     """
     shape = []
-    for axis, (a, b) in enumerate(zip(first, second)):
-        same = [n for n in sizes_first if sizes_first[n] != sizes_second[n] and (sizes_first[n], sizes_second[n]) == (a, b)]
+    for axis, (a, b) in enumerate(zip(first, second, strict=True)):
+        same = [
+            n for n in sizes_first if sizes_first[n] != sizes_second[n] and (sizes_first[n], sizes_second[n]) == (a, b)
+        ]
         if a == b and a is not None:
             shape.append(int(a))
         elif same:
@@ -139,5 +141,6 @@ def inputs_json(tensors):
 
 def dimensions_json(limits, tensors):
     return {
-        name: {"min": low, "max": high, "buckets": buckets_of(name, high, tensors)} for name, (low, high) in limits.items()
+        name: {"min": low, "max": high, "buckets": buckets_of(name, high, tensors)}
+        for name, (low, high) in limits.items()
     }

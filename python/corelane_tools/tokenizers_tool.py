@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 
+from corelane_tools.failure import reason
+
 _FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -40,7 +42,7 @@ def prepare(source, out):
         openvino.save_model(model, os.path.join(out, "tokenizer.xml"))
         found["converted"] = True
     except Exception as error:  # every kind of tokenizer fails in its own way; the model is good without
-        found["why_not"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        found["why_not"] = reason(error)
     return found
 
 

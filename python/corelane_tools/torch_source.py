@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import torch
 
 from corelane_tools import specs
-from corelane_tools.failure import Failure
+from corelane_tools.failure import Failure, reason
 
 _TYPES = {
     "BOOL": torch.bool,
@@ -44,7 +44,7 @@ def read(path, request):
     try:
         module = torch.jit.load(path, map_location="cpu").eval()
     except Exception as error:  # torch throws RuntimeError, ValueError and its own kinds
-        raise Failure(_why_not_read(path, str(error))) from error
+        raise Failure(_why_not_read(path, error)) from error
     inputs = [specs.tensor_from_json(value) for value in request["inputs"]]
     arguments = module.forward.schema.arguments[1:]
     needed = [a.name for a in arguments if not a.has_default_value()]
@@ -54,16 +54,15 @@ def read(path, request):
     return TorchModel(module, inputs, file=path)
 
 
-def _why_not_read(path, text):
-    if "Unknown builtin op:" in text:
-        kind = text.split("Unknown builtin op:")[1].split()[0].rstrip(".")
+def _why_not_read(path, error):
+    unknown = str(error).partition("Unknown builtin op:")[2].split()
+    if unknown:
         return (
-            f"{path}: operator {kind} is not taken by torch {torch.__version__}\n"
+            f"{path}: operator {unknown[0].rstrip('.')} is not taken by torch {torch.__version__}\n"
             "  It belongs to an extension that is not installed here. Export the model without it."
         )
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return (
-        f"{path}: not a TorchScript file that torch {torch.__version__} can read: {lines[0] if lines else 'no reason given'}\n"
+        f"{path}: not a TorchScript file that torch {torch.__version__} can read: {reason(error)}\n"
         "  Save one with torch.jit.trace(model, example).save(path) or torch.jit.script(model).save(path)."
     )
 
@@ -102,7 +101,7 @@ def run(model, sizes):
     except Failure:
         raise
     except Exception as error:
-        shapes = ", ".join(f"{t.name} {list(v.shape)}" for t, v in zip(model.inputs, values))
+        shapes = ", ".join(f"{t.name} {list(v.shape)}" for t, v in zip(model.inputs, values, strict=True))
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise Failure(
             f"the model cannot be run with {shapes}: {lines[-1] if lines else type(error).__name__}\n"
@@ -115,7 +114,7 @@ def outputs(model, limits):
     sizes = [specs.sizes_to_try(limits, turn) for turn in (0, 1)]
     first, second = run(model, sizes[0]), run(model, sizes[1])
     described = []
-    for k, ((key, a), (_, b)) in enumerate(zip(first, second)):
+    for k, ((key, a), (_, b)) in enumerate(zip(first, second, strict=True)):
         made_up = "output" if len(first) == 1 else f"output_{k}"
         name = model.output_names[k] if model.output_names else key or made_up
         if a.dtype not in _NAMES:
@@ -129,6 +128,10 @@ def parameters(module):
     """Number of parameters and their bytes; of a frozen module, which has none, its large constants."""
     tensors = list(module.parameters())
     if not tensors:
-        tensors = [node.t("value") for node in module.inlined_graph.findAllNodes("prim::Constant") if node.kindOf("value") == "t"]
+        tensors = [
+            node.t("value")
+            for node in module.inlined_graph.findAllNodes("prim::Constant")
+            if node.kindOf("value") == "t"
+        ]
         tensors = [tensor for tensor in tensors if tensor.is_floating_point()]
     return sum(t.numel() for t in tensors), sum(t.numel() * t.element_size() for t in tensors)

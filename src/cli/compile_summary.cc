@@ -2,7 +2,6 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "cli/compile_plan.h"
 
@@ -24,12 +23,10 @@ std::string grouped(std::int64_t number) {
 std::vector<model::TensorSpec> tensors_from(const json& values) {
   std::vector<model::TensorSpec> tensors;
   for (const json& value : values) {
-    model::TensorSpec spec{.name = value.at("name"), .pad = value.value("pad", 0.0)};
-    const auto type = tensor::dtype_from_name(value.at("type").get<std::string>());
-    if (!type) {
-      throw std::invalid_argument("a data type that is none");
-    }
-    spec.type = *type;
+    const std::string type = value.at("type");
+    model::TensorSpec spec{.name = value.at("name"),
+                           .type = tensor::dtype_from_name(type).value(),
+                           .pad = value.value("pad", 0.0)};
     for (const json& dim : value.at("shape")) {
       spec.shape.push_back(dim.is_string() ? model::Dim(dim.get<std::string>())
                                            : model::Dim(dim.get<std::int64_t>()));
