@@ -27,9 +27,7 @@ def _kind(path):
     ending = os.path.splitext(path)[1].lower()
     kinds = {".onnx": "onnx", ".xml": "ir", ".pt": "torchscript", ".pth": "torchscript", ".ts": "torchscript"}
     if ending not in kinds:
-        raise Failure(
-            f"{path}: neither TorchScript (.pt), ONNX (.onnx), OpenVINO IR (.xml) nor a Hugging Face directory"
-        )
+        raise Failure(f"{path}: neither TorchScript (.pt), ONNX (.onnx), OpenVINO IR (.xml) nor a Hugging Face directory")
     return kinds[ending]
 
 

@@ -75,7 +75,12 @@ def of_torch(module, example):
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    counter = FlopCounterMode(display=False)
+    def attention(query, key, value, *_, **__):
+        return 2 * prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
+
+    # The counter knows the attention kernels of GPUs only.
+    kernels = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention}
+    counter = FlopCounterMode(display=False, custom_mapping=kernels)
     with torch.no_grad(), counter:
         module(*example)
     return float(counter.get_total_flops())

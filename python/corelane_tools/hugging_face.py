@@ -69,9 +69,7 @@ def read(path, request):
     if config is None:
         raise Failure(f"{path}: no config.json, so no Hugging Face model directory; give the file of a model instead")
     if not any(name.endswith(_WEIGHTS) for name in os.listdir(path)):
-        raise Failure(
-            f"{path}: no weights (*.safetensors or *.bin); save the model with model.save_pretrained('{path}')"
-        )
+        raise Failure(f"{path}: no weights (*.safetensors or *.bin); save the model with model.save_pretrained('{path}')")
     model = _load(path, config)
     inputs = _described_inputs(path, model, request)
     pooled = _pooling(path, request)
@@ -94,14 +92,10 @@ def _load(path, config):
             "  Export the model to ONNX or TorchScript, and compile that."
         )
     try:
-        model, report = architecture.from_pretrained(
-            path, dtype=torch.float32, local_files_only=True, output_loading_info=True
-        )
+        model, report = architecture.from_pretrained(path, dtype=torch.float32, local_files_only=True, output_loading_info=True)
     except Exception as error:
         raise Failure(f"{path}: {name} cannot be loaded: {reason(error)}") from error
-    missing = sorted(
-        key for key in report["missing_keys"] if "position_ids" not in key and not key.startswith("pooler.")
-    )
+    missing = sorted(key for key in report["missing_keys"] if "position_ids" not in key and not key.startswith("pooler."))
     if missing:
         raise Failure(
             f"{path}: the weights of {len(missing)} tensors are missing, such as {missing[0]}\n"
@@ -145,10 +139,7 @@ def _text_inputs(config, takes):
     names = ["input_ids"] + [n for n in ("attention_mask", "token_type_ids") if n in takes]
     if getattr(config, "type_vocab_size", 0) < 2 and "token_type_ids" in names:
         names.remove("token_type_ids")
-    return [
-        Tensor(n, "INT64", [Dim("batch", 1, 0), Dim("tokens", 1, max(longest, 0))], pad if n == "input_ids" else 0)
-        for n in names
-    ]
+    return [Tensor(n, "INT64", [Dim("batch", 1, 0), Dim("tokens", 1, max(longest, 0))], pad if n == "input_ids" else 0) for n in names]
 
 
 def _image_inputs(path, config):
@@ -193,9 +184,7 @@ def _traced(model, inputs, pooled):
         result = model(**dict(zip(names, values, strict=True)), return_dict=True)
         outputs = [key for key, value in result.items() if isinstance(value, torch.Tensor)]
         if not outputs:
-            raise Failure(
-                f"{type(model).__name__} gives no tensor by itself; export it to ONNX or TorchScript, and compile that"
-            )
+            raise Failure(f"{type(model).__name__} gives no tensor by itself; export it to ONNX or TorchScript, and compile that")
         wrapped = _Outputs(model, names, outputs)
         task = next((t for ending, t in _TASKS.items() if type(model).__name__.endswith(ending)), "")
     logging.captureWarnings(True)  # what tracing warns of is checked by running other sizes
@@ -217,9 +206,7 @@ def _check_generalises(module, wrapped, values):
     except RuntimeError as error:
         raise Failure(f"the traced model works with the example's sizes only: {reason(error)}") from error
     if not apart <= 1e-3:
-        raise Failure(
-            f"the traced model differs from the model itself by {apart:.2g} at other sizes than the example's"
-        )
+        raise Failure(f"the traced model differs from the model itself by {apart:.2g} at other sizes than the example's")
 
 
 def _example(config, inputs, sizes, masked=0):
@@ -227,10 +214,7 @@ def _example(config, inputs, sizes, masked=0):
     generator = torch.Generator().manual_seed(0)
     values = []
     for tensor in inputs:
-        shape = [
-            d.low if d.fixed else max(d.low, min(sizes.get(d.name, d.low), d.high or sizes.get(d.name, d.low)))
-            for d in tensor.shape
-        ]
+        shape = [d.low if d.fixed else max(d.low, min(sizes.get(d.name, d.low), d.high or sizes.get(d.name, d.low))) for d in tensor.shape]
         if tensor.dtype == "FP32":
             values.append(torch.rand(shape, generator=generator))
         elif tensor.name == "input_ids":

@@ -19,13 +19,10 @@ def read(path):
         model = onnx.load(path, load_external_data=False)
     except Exception as error:  # the parser's own kinds
         raise Failure(
-            f"{path}: not an ONNX file that can be read: {reason(error)}\n"
-            "  Export the model again, or check that the whole file is there."
+            f"{path}: not an ONNX file that can be read: {reason(error)}\n  Export the model again, or check that the whole file is there."
         ) from error
     if not model.graph.node:
-        raise Failure(
-            f"{path}: an ONNX file without operators; export the model again, or check that the whole file is there"
-        )
+        raise Failure(f"{path}: an ONNX file without operators; export the model again, or check that the whole file is there")
     return model
 
 
@@ -38,7 +35,5 @@ def parameters(model):
     stored = [t for t in model.graph.initializer if t.data_type in _FLOATS]
     for node in model.graph.node:
         if node.op_type == "Constant":
-            stored += [
-                a.t for a in node.attribute if a.name == "value" and a.t.data_type in _FLOATS and prod(a.t.dims) > 1
-            ]
+            stored += [a.t for a in node.attribute if a.name == "value" and a.t.data_type in _FLOATS and prod(a.t.dims) > 1]
     return sum(prod(t.dims) for t in stored), sum(prod(t.dims) * _FLOATS[t.data_type] for t in stored)

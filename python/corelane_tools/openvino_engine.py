@@ -84,9 +84,7 @@ def from_torch(path, source):
             not_taken[kind] = not_taken[kind] or sum(node.kind == kind for node in nodes)
         if not_taken:
             _refuse(path, nodes, not_taken)
-        raise Failure(
-            f"{path}: {version()} cannot convert this model: {_first_line(error)}\n  Try --engine torch."
-        ) from error
+        raise Failure(f"{path}: {version()} cannot convert this model: {_first_line(error)}\n  Try --engine torch.") from error
     if len(model.inputs) != len(source.inputs):
         raise Failure(
             f"{path}: {version()} sees {len(model.inputs)} inputs where the model takes {len(source.inputs)}\n"
@@ -159,9 +157,7 @@ def described_inputs(path, model, request):
             if tensor.dtype != _TYPES[kind]:
                 raise Failure(f"--input {name}: the model's type is {_TYPES[kind]}, not {tensor.dtype}")
         else:
-            dims = [
-                specs.Dim("", max(d.get_min_length(), 1), max(d.get_max_length(), 0)) for d in port.get_partial_shape()
-            ]
+            dims = [specs.Dim("", max(d.get_min_length(), 1), max(d.get_max_length(), 0)) for d in port.get_partial_shape()]
             tensor = specs.Tensor(name, _TYPES[kind], dims)
         tensors.append(tensor)
     if given:
@@ -182,9 +178,7 @@ def reshape(path, model, tensors):
 def _with_sizes(path, model, tensors, sizes):
     copy = model.clone()
     try:
-        copy.reshape(
-            {port: ov.PartialShape(specs.concrete(t, sizes)) for port, t in zip(copy.inputs, tensors, strict=True)}
-        )
+        copy.reshape({port: ov.PartialShape(specs.concrete(t, sizes)) for port, t in zip(copy.inputs, tensors, strict=True)})
     except Exception as error:
         shapes = ", ".join(f"{t.name} {specs.concrete(t, sizes)}" for t in tensors)
         raise Failure(
@@ -230,9 +224,7 @@ def check_runs(path, model, nodes):
     try:
         core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     except Exception as error:
-        raise Failure(
-            f"{path}: {version()} cannot build this model for cpu: {_first_line(error)}\n  Try --engine torch."
-        ) from error
+        raise Failure(f"{path}: {version()} cannot build this model for cpu: {_first_line(error)}\n  Try --engine torch.") from error
     return operators.cover(nodes, Counter(), version())
 
 

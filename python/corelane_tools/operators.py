@@ -70,9 +70,7 @@ def onnx_nodes(model):
             kind = f"{node.domain}.{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
             if node.op_type != "Constant":
                 name = node.name or (node.output[0] if node.output else "")
-                nodes.append(
-                    Node(kind, list(node.input), list(node.output), node.op_type not in _ONNX_MOVES, name=name)
-                )
+                nodes.append(Node(kind, list(node.input), list(node.output), node.op_type not in _ONNX_MOVES, name=name))
             for attribute in node.attribute:
                 for inner in [attribute.g] if attribute.HasField("g") else attribute.graphs:
                     add(inner)
@@ -93,9 +91,7 @@ def torch_nodes(graph):
                 namespace, _, short = kind.partition("::")
                 moves = namespace == "aten" and short in _TORCH_MOVES
                 inputs = [value.debugName() for value in node.inputs()]
-                nodes.append(
-                    Node(kind, inputs, [value.debugName() for value in node.outputs()], counted and not moves, counted)
-                )
+                nodes.append(Node(kind, inputs, [value.debugName() for value in node.outputs()], counted and not moves, counted))
             for inner in node.blocks():
                 add(inner)
 
@@ -108,10 +104,7 @@ def openvino_nodes(model):
     for op in model.get_ordered_ops():
         kind = op.get_type_name()
         if kind not in ("Parameter", "Result", "Constant"):
-            inputs = [
-                f"{v.get_source_output().get_node().get_name()}:{v.get_source_output().get_index()}"
-                for v in op.inputs()
-            ]
+            inputs = [f"{v.get_source_output().get_node().get_name()}:{v.get_source_output().get_index()}" for v in op.inputs()]
             outputs = [f"{op.get_name()}:{k}" for k in range(op.get_output_size())]
             nodes.append(Node(kind, inputs, outputs, kind not in _OPENVINO_MOVES, name=op.get_friendly_name()))
     return nodes

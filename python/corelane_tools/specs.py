@@ -103,9 +103,7 @@ def output_shape(name, first, second, sizes_first, sizes_second):
     """
     shape = []
     for axis, (a, b) in enumerate(zip(first, second, strict=True)):
-        same = [
-            n for n in sizes_first if sizes_first[n] != sizes_second[n] and (sizes_first[n], sizes_second[n]) == (a, b)
-        ]
+        same = [n for n in sizes_first if sizes_first[n] != sizes_second[n] and (sizes_first[n], sizes_second[n]) == (a, b)]
         if a == b and a is not None:
             shape.append(int(a))
         elif same:
@@ -140,7 +138,4 @@ def inputs_json(tensors):
 
 
 def dimensions_json(limits, tensors):
-    return {
-        name: {"min": low, "max": high, "buckets": buckets_of(name, high, tensors)}
-        for name, (low, high) in limits.items()
-    }
+    return {name: {"min": low, "max": high, "buckets": buckets_of(name, high, tensors)} for name, (low, high) in limits.items()}

@@ -62,7 +62,7 @@ def _why_not_read(path, error):
             "  It belongs to an extension that is not installed here. Export the model without it."
         )
     return (
-        f"{path}: not a TorchScript file that torch {torch.__version__} can read: {reason(error)}\n"
+        f"{path}: not a TorchScript file that torch {torch.__version__} can read: {reason(error).split('. ')[0]}\n"
         "  Save one with torch.jit.trace(model, example).save(path) or torch.jit.script(model).save(path)."
     )
 
@@ -102,9 +102,9 @@ def run(model, sizes):
         raise
     except Exception as error:
         shapes = ", ".join(f"{t.name} {list(v.shape)}" for t, v in zip(model.inputs, values, strict=True))
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        last = str(error).strip().splitlines()[-1:] or [type(error).__name__]  # before it stands torch's traceback
         raise Failure(
-            f"the model cannot be run with {shapes}: {lines[-1] if lines else type(error).__name__}\n"
+            f"the model cannot be run with {shapes}: {last[0]}\n"
             "  Give types and ranges with --input in which it works; `corelane help inputs` has the rules."
         ) from error
 
@@ -128,10 +128,6 @@ def parameters(module):
     """Number of parameters and their bytes; of a frozen module, which has none, its large constants."""
     tensors = list(module.parameters())
     if not tensors:
-        tensors = [
-            node.t("value")
-            for node in module.inlined_graph.findAllNodes("prim::Constant")
-            if node.kindOf("value") == "t"
-        ]
+        tensors = [node.t("value") for node in module.inlined_graph.findAllNodes("prim::Constant") if node.kindOf("value") == "t"]
         tensors = [tensor for tensor in tensors if tensor.is_floating_point()]
     return sum(t.numel() for t in tensors), sum(t.numel() * t.element_size() for t in tensors)
