@@ -116,7 +116,13 @@ Status LoadedModel::infer(std::span<const cl_tensor> inputs, std::span<cl_tensor
   return {};
 }
 
-std::string LoadedModel::report() { return table_.describe(model_); }
+std::string LoadedModel::report() {
+  const std::string_view own = table_.describe(model_);
+  const std::size_t first = own.find_first_not_of(" \n", own.find('{') + 1);
+  if (own.find('{') == std::string_view::npos || first == std::string_view::npos) return "{}";
+  return fmt::format(R"({{"engine":"{}","version":"{}"{}{})", table_.name, table_.version,
+                     own[first] == '}' ? "" : ",", own.substr(first));
+}
 
 Result<std::unique_ptr<LoadedModel>> Engine::load(const LoadOptions& options) const {
   check(options.threads >= 1, "a model gets at least one thread");

@@ -39,7 +39,8 @@ class LoadedModel {
   /// next infer() or the destructor. Outputs are checked: known dtype, rank, bytes that fit shape.
   Status infer(std::span<const cl_tensor> inputs, std::span<cl_tensor> outputs);
 
-  /// The engine's JSON about what is really loaded: device, precisions, memory.
+  /// The engine's JSON about what is really loaded (device, precisions, memory), with "engine" and
+  /// "version", its name and that of its framework's version, in front.
   std::string report();
 
  private:

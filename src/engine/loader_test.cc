@@ -178,6 +178,7 @@ TEST(Probe, AnswersAsManyBytesAsItsOptionsSay) {
   ASSERT_TRUE((*model)->infer(inputs, outputs));
   EXPECT_EQ(outputs[0].bytes, 5000000U);
   EXPECT_THAT((*model)->report(), HasSubstr("\"memory_bytes\":5000000"));
+  EXPECT_THAT((*model)->report(), ::testing::StartsWith("{\"engine\":\"probe\",\"version\":\""));
 }
 
 TEST(Probe, SleepsNoTimeForZeroNegativeAndNoNumber) {
