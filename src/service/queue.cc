@@ -18,9 +18,9 @@ void Queue::insert(JobPtr job) {
   const auto later = std::upper_bound(
       waiting_.begin(), waiting_.end(), job->waiting.since,
       [](Nanos since, const schedule::Waiting& other) { return since < other.since; });
-  jobs_.insert(jobs_.begin() + (later - waiting_.begin()), nullptr);
-  const auto place = waiting_.insert(later, job->waiting) - waiting_.begin();
-  jobs_[static_cast<std::size_t>(place)] = std::move(job);
+  const auto place = later - waiting_.begin();
+  waiting_.insert(later, job->waiting);
+  jobs_.insert(jobs_.begin() + place, std::move(job));
 }
 
 void Queue::take(std::span<const std::uint32_t> members, std::vector<JobPtr>& jobs) {

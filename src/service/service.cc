@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "base/guarded.h"
-#include "base/log.h"
 #include "service/dispatcher.h"
 #include "service/validate.h"
 
@@ -141,7 +140,6 @@ void Service::Impl::drive(std::size_t index) {
       batch_ended(index, *done);
       continue;
     }
-    const std::string& name = lanes_[index]->info().name;
     auto failed = dispatcher_.with([&](Dispatcher& dispatcher) {
       if (const auto* loaded = std::get_if<lane::ModelLoaded>(&*event)) {
         dispatcher.load_ended(index, *loaded);
@@ -152,9 +150,6 @@ void Service::Impl::drive(std::size_t index) {
       }
       return dispatcher.take_failed();
     });
-    if (const auto* down = std::get_if<lane::LaneDown>(&*event)) {
-      log(LogLevel::kWarning, fmt::format("lane {}: worker gone, {}", name, down->reason));
-    }
     answer_failed(std::move(failed));
   }
 }

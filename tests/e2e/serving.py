@@ -34,6 +34,7 @@ class Server:
 
     def __init__(self, folder, models, *args):
         ready = folder / "ready.json"
+        ready.unlink(missing_ok=True)
         self.log = folder / "serve.log"
         command = [BUILD / "corelane", "serve", models, "--http", "127.0.0.1:0", "--ready-file", ready, *args]
         with self.log.open("w") as log:
@@ -68,7 +69,13 @@ class Server:
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
     def lanes_up(self):
-        return sum(value for name, value in self.metrics().items() if name.startswith("corelane_lane_up"))
+        return self._sum("corelane_lane_up")
+
+    def restarts(self):
+        return self._sum("corelane_lane_restarts_total")
+
+    def _sum(self, metric):
+        return sum(value for name, value in self.metrics().items() if name.startswith(metric + "{"))
 
     def workers(self):
         """Process ids of the live workers."""
