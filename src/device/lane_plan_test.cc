@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 

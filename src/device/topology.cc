@@ -1,11 +1,11 @@
 #include "device/topology.h"
 
 #include <hwloc.h>
+#include <hwloc/bitmap.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"

@@ -4,12 +4,21 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
+#include <optional>
+#include <span>
+#include <memory>
 #include <system_error>
-#include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/result.h"
+#include "engine/engine_abi.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 

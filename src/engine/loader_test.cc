@@ -5,13 +5,16 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/engine_abi.h"
+#include "base/result.h"
 #include "tensor/dtype.h"
 
 namespace corelane::engine {

@@ -86,23 +86,30 @@ class Runner:
         return path, time.monotonic() - start, findings
 
 
-def check(tree: Tree, build: Path, only_changed: bool, fix_includes: bool) -> list[Finding]:
-    database = build / "compile_commands.json"
-    if not database.exists():
-        return [Finding(".", 0, "tidy", f"{database} is missing: cmake --workflow --preset dev")]
-    runner = Runner(tree, build, fix_includes)
+def _commands(tree: Tree, database: Path, runner: Runner, arguments) -> dict[str, str]:
+    """The compile command of each source that is asked for."""
     commands = {}
     for entry in json.loads(database.read_text()):
         path = os.path.relpath(entry["file"], tree.root)
-        if path in runner.files and path.endswith(".cc"):
+        wanted = not arguments.only or path.startswith(tuple(arguments.only))
+        if wanted and path in runner.files and path.endswith(".cc"):
             commands[path] = entry["command"]
-    if only_changed:
+    if arguments.tidy == "changed":
         changed = _changed(tree.root)
         commands = {
             path: command
             for path, command in commands.items()
             if changed & {source.path for source in _with_headers(path, runner.files)}
         }
+    return commands
+
+
+def check(tree: Tree, arguments) -> list[Finding]:
+    database = arguments.build / "compile_commands.json"
+    if not database.exists():
+        return [Finding(".", 0, "tidy", f"{database} is missing: cmake --workflow --preset dev")]
+    runner = Runner(tree, arguments.build, arguments.fix_includes)
+    commands = _commands(tree, database, runner, arguments)
     findings = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = pool.map(lambda item: runner.run(*item), sorted(commands.items()))
