@@ -1,4 +1,5 @@
 #include "base/clock.h"
+
 #include <time.h>
 
 #include <cerrno>

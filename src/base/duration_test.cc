@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+
 #include "base/units.h"
 
 namespace corelane {

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <string_view>
+#include <memory>
 #include <optional>
 #include <span>
-#include <memory>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 

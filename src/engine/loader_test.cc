@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine_abi.h"
 #include "base/result.h"
+#include "engine/engine_abi.h"
 #include "tensor/dtype.h"
 
 namespace corelane::engine {

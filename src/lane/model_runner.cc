@@ -109,7 +109,8 @@ std::span<std::byte> ScratchBuffer::of(std::size_t bytes) {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(Arena::kAlignment, capacity_)));
     if (memory_ == nullptr) {
       capacity_ = 0;
-      throw std::bad_alloc();  // caught in run(): the batch fails, the worker stays
+      // lint: throw because run() catches it: the batch fails, the worker stays
+      throw std::bad_alloc();
     }
   }
   return {memory_.get(), bytes};

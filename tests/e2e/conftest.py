@@ -1,6 +1,5 @@
 """Fixtures of the end-to-end tests."""
 import pytest
-
 import serving
 
 

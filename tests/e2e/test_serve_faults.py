@@ -5,7 +5,6 @@ import signal
 import time
 
 import pytest
-
 from serving import Load, tensor, wait_for
 
 TOKENS_MODEL = """format = 1

@@ -5,7 +5,6 @@ import struct
 import numpy as np
 import pytest
 import tritonclient.http as triton
-
 from serving import tensor
 
 

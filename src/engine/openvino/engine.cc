@@ -1,5 +1,7 @@
 // OpenVINO on the CPU: reads ONNX and OpenVINO IR.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -12,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "engine/engine_abi.h"
 #include "engine/openvino/names.h"
 #include "engine/openvino/report.h"
 #include "engine/openvino/settings.h"

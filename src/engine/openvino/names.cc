@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/result.h"
 #include "tensor/dtype.h"
 
 namespace corelane::engine::openvino {
