@@ -118,6 +118,7 @@ const ProtocolError& RequestParser::error() const { return state_->error; }
 
 std::optional<std::size_t> head_length(std::string_view bytes, std::size_t searched) {
   constexpr std::string_view kEnd = "\r\n\r\n";
+  if (bytes.size() < kEnd.size()) return std::nullopt;
   const std::size_t from = searched < kEnd.size() ? 0 : searched - (kEnd.size() - 1);
   const void* found = ::memmem(bytes.data() + from, bytes.size() - from, kEnd.data(), kEnd.size());
   if (found == nullptr) return std::nullopt;

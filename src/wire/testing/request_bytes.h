@@ -1,7 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
@@ -18,8 +18,8 @@ class RequestBytes {
   RequestBytes() = default;
   explicit RequestBytes(std::string_view json, std::string_view binary = {})
       : size_(json.size() + binary.size()), bytes_(size_ + InferParser::kPadding) {
-    std::memcpy(bytes_.data(), json.data(), json.size());
-    std::memcpy(bytes_.data() + json.size(), binary.data(), binary.size());
+    const auto end = std::ranges::copy(std::as_bytes(std::span(json)), bytes_.begin()).out;
+    std::ranges::copy(std::as_bytes(std::span(binary)), end);
   }
   std::span<const std::byte> body() const { return std::span(bytes_).first(size_); }
 
