@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "wire/raw_input.h"
 #include "wire/tensor_decode.h"
 
 namespace corelane::wire {
@@ -176,6 +177,14 @@ struct InferParser::State {
   std::span<const std::byte> binary;  // what no input has taken yet
   DecodeMemory* memory = nullptr;
 
+  void begin(DecodeMemory& given) {
+    request = {};
+    inputs.clear();
+    wished.clear();
+    outputs.clear();
+    binary = {};
+    memory = &given;
+  }
   Status read_request(ondemand::object object);
   Status read_request_parameter(std::string_view key, ondemand::value value);
   Status read_inputs(ondemand::value value);
@@ -407,15 +416,23 @@ Status InferParser::State::finish() {
   return {};
 }
 
+Result<InferRequestView> InferParser::parse_raw(std::span<const std::byte> body,
+                                                const RawInputView& input, DecodeMemory& memory) {
+  State& state = *state_;
+  state.begin(memory);
+  auto tensor = raw_input(body, input, memory);
+  if (!tensor) return in_context(std::move(tensor), fmt::format("input '{}'", input.name));
+  state.inputs.push_back(*tensor);
+  state.request.binary_by_default = true;
+  if (Status finished = state.finish(); !finished) return finished.error();
+  return state.request;
+}
+
 Result<InferRequestView> InferParser::parse(std::span<const std::byte> body,
                                             std::optional<std::uint64_t> json_length,
                                             DecodeMemory& memory) {
   State& state = *state_;
-  state.request = {};
-  state.inputs.clear();
-  state.wished.clear();
-  state.outputs.clear();
-  state.memory = &memory;
+  state.begin(memory);
   const std::uint64_t length = json_length.value_or(body.size());
   if (length > body.size()) {
     return invalid_argument(fmt::format(

@@ -51,6 +51,13 @@ struct InferRequestView {
   Nanos timeout{};                               // in the queue; 0: none
 };
 
+/// The only input of a model that takes raw requests.
+struct RawInputView {
+  std::string_view name;
+  tensor::DType dtype = tensor::DType::kFp32;
+  std::span<const std::int64_t> dims;  // the batch is 1 already; -1: varies
+};
+
 /// Bytes -> infer request. Thread-compatible; keep one per thread, it reuses its memory.
 class InferParser {
  public:
@@ -66,6 +73,12 @@ class InferParser {
   /// not served.
   Result<InferRequestView> parse(std::span<const std::byte> body,
                                  std::optional<std::uint64_t> json_length, DecodeMemory& memory);
+
+  /// The same for a raw request (Inference-Header-Content-Length: 0): the body is the bytes of the
+  /// model's only input, and the outputs are wanted in binary. At most one dimension may vary,
+  /// which the body's size decides; of kBytes there is one element, without its length.
+  Result<InferRequestView> parse_raw(std::span<const std::byte> body, const RawInputView& input,
+                                     DecodeMemory& memory);
 
  private:
   struct State;

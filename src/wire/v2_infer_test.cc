@@ -350,6 +350,46 @@ TEST_F(Parse, PassesOnThatThereIsNoMemory) {
   EXPECT_EQ(decode<float>("FP32", "[2]", "[1,2]"), (std::vector<float>{1, 2}));
 }
 
+class ParseRaw : public Parse {
+ protected:
+  std::string shape_of(DType dtype, const std::vector<std::int64_t>& dims, std::string_view body) {
+    bytes_ = RequestBytes(body);
+    const auto request =
+        parser_.parse_raw(bytes_.body(), {.name = "x", .dtype = dtype, .dims = dims}, memory_);
+    if (!request) return request.error().message;
+    EXPECT_TRUE(request->binary_by_default);
+    return to_string(request->inputs[0].shape);
+  }
+};
+
+TEST_F(ParseRaw, FindsTheShapeFromTheSize) {
+  EXPECT_EQ(shape_of(DType::kFp32, {1, 2}, "12345678"), "[1,2]");
+  EXPECT_EQ(shape_of(DType::kFp32, {1, -1}, "12345678"), "[1,2]");
+  EXPECT_EQ(shape_of(DType::kUint8, {-1, 3}, "123456"), "[2,3]");
+  EXPECT_EQ(shape_of(DType::kUint8, {-1, 3}, ""), "[0,3]");
+  EXPECT_EQ(shape_of(DType::kFp32, {1, 2}, "1234567"),
+            "input 'x': a raw request of 7 bytes is not [1,2] of FP32");
+  EXPECT_EQ(shape_of(DType::kFp32, {-1}, "1234567"),
+            "input 'x': a raw request of 7 bytes is not [1] of FP32 or a multiple");
+  EXPECT_EQ(shape_of(DType::kUint8, {-1, -1}, "12"),
+            "input 'x': more than one of its dimensions varies, so a raw request cannot say its "
+            "shape");
+  EXPECT_EQ(shape_of(DType::kFp64, {4611686018427387904, -1}, "12"),
+            "input 'x': its shape has too many elements");
+}
+
+TEST_F(ParseRaw, GivesAStringItsLength) {
+  EXPECT_EQ(shape_of(DType::kBytes, {1}, "abc"), "[1]");
+  bytes_ = RequestBytes("abc");
+  const std::vector<std::int64_t> dims = {1};
+  const auto request = parser_.parse_raw(
+      bytes_.body(), {.name = "x", .dtype = DType::kBytes, .dims = dims}, memory_);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(values<char>(request->inputs[0].data), (std::vector<char>{3, 0, 0, 0, 'a', 'b', 'c'}));
+  EXPECT_EQ(shape_of(DType::kBytes, {2}, "abc"),
+            "input 'x': a raw request can carry one string, so its shape must be [1]");
+}
+
 TEST(ParseJsonLength, TakesOnlyAWholeNumberWithinTheBody) {
   EXPECT_EQ(*parse_json_length("0", 10), 0U);
   EXPECT_EQ(*parse_json_length("10", 10), 10U);
