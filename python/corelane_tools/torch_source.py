@@ -128,6 +128,7 @@ def parameters(module):
     """Number of parameters and their bytes; of a frozen module, which has none, its large constants."""
     tensors = list(module.parameters())
     if not tensors:
-        tensors = [node.t("value") for node in module.inlined_graph.findAllNodes("prim::Constant") if node.kindOf("value") == "t"]
+        graph = module.inlined_graph  # its nodes live no longer than it
+        tensors = [node.t("value") for node in graph.findAllNodes("prim::Constant") if node.kindOf("value") == "t"]
         tensors = [tensor for tensor in tensors if tensor.is_floating_point()]
     return sum(t.numel() for t in tensors), sum(t.numel() * t.element_size() for t in tensors)
