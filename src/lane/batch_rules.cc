@@ -126,7 +126,10 @@ BatchRules make_batch_rules(const model::Manifest& manifest) {
 }
 
 Status resolve_sizes(const BatchRules& rules, const BatchView& batch, BatchSizes& sizes) {
-  if (batch.members == 0 || batch.inputs_per_member != rules.inputs.size()) {
+  if (batch.members == 0) {
+    return invalid_argument("a batch without a request");
+  }
+  if (batch.inputs_per_member != rules.inputs.size()) {
     return invalid_argument("a request has " + std::to_string(batch.inputs_per_member) +
                             " inputs, the model " + std::to_string(rules.inputs.size()));
   }

@@ -101,7 +101,7 @@ Error no_room(std::size_t capacity) {
 
 void ScratchBuffer::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-std::span<std::byte> ScratchBuffer::of(std::size_t bytes) {
+Result<std::span<std::byte>> ScratchBuffer::of(std::size_t bytes) {
   if (bytes > capacity_ || memory_ == nullptr) {
     capacity_ = (std::max<std::size_t>(bytes, 1) + Arena::kAlignment - 1) / Arena::kAlignment *
                 Arena::kAlignment;
@@ -109,11 +109,11 @@ std::span<std::byte> ScratchBuffer::of(std::size_t bytes) {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(Arena::kAlignment, capacity_)));
     if (memory_ == nullptr) {
       capacity_ = 0;
-      // lint: throw because run() catches it: the batch fails, the worker stays
-      throw std::bad_alloc();
+      return Error{ErrorCode::kResourceExhausted,
+                   "no memory for a batch's input of " + std::to_string(bytes) + " bytes"};
     }
   }
-  return {memory_.get(), bytes};
+  return std::span(memory_.get(), bytes);
 }
 
 ModelRunner::ModelRunner(BatchRules rules, std::unique_ptr<engine::LoadedModel> model)
@@ -202,7 +202,11 @@ Result<cl_tensor> ModelRunner::gather(std::size_t input, const BatchView& batch,
       return bytes ? Result(engine_tensor(rule.type, whole, *bytes)) : bytes.error();
     }
   }
-  const std::span<std::byte> to = scratch_[input].of(static_cast<std::size_t>(*elements) * size);
+  const auto scratch = scratch_[input].of(static_cast<std::size_t>(*elements) * size);
+  if (!scratch) {
+    return scratch.error();
+  }
+  const std::span<std::byte> to = *scratch;
   if (sizes_.padded) {
     tensor::fill(to, rule.type, rule.pad);
   }
@@ -237,7 +241,11 @@ Result<cl_tensor> ModelRunner::gather_bytes(std::size_t input, const BatchView& 
     }
     total += bytes->size();
   }
-  const std::span<std::byte> to = scratch_[input].of(total);
+  const auto scratch = scratch_[input].of(total);
+  if (!scratch) {
+    return scratch.error();
+  }
+  const std::span<std::byte> to = *scratch;
   std::size_t end = 0;
   for (std::size_t m = 0; m < batch.members; ++m) {
     const WireTensor& tensor = batch.tensors[m * batch.inputs_per_member + input];

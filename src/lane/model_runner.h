@@ -24,8 +24,8 @@ class ScratchBuffer {
   ScratchBuffer(ScratchBuffer&&) noexcept = default;
   ~ScratchBuffer() = default;
 
-  /// Content unspecified; valid until the next call.
-  std::span<std::byte> of(std::size_t bytes);
+  /// Content unspecified; valid until the next call. kResourceExhausted when there is no memory.
+  Result<std::span<std::byte>> of(std::size_t bytes);
 
  private:
   struct Free {

@@ -1,17 +1,17 @@
 #include "lane/pool.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,9 +21,12 @@
 
 #include "base/clock.h"
 #include "device/cpu_budget.h"
+#include "lane/channel_layout.h"
 #include "lane/control_socket.h"
 #include "lane/lane.h"
+#include "lane/shared_memory.h"
 #include "lane/testing/lane_driver.h"
+#include "lane/testing/probe_model.h"
 
 namespace corelane::lane {
 namespace {
@@ -48,37 +51,6 @@ LoadSpec probe(const std::string& name) {
   return {.folder = std::filesystem::path(CORELANE_EXAMPLES) / "probe-models" / name / "1",
           .precision = "f32"};
 }
-
-/// A folder with a model of the probe engine, gone with the test.
-class ModelFolder {
- public:
-  explicit ModelFolder(const std::string& behaviour_options, const std::string& shape = "[\"n\"]") {
-    std::string pattern = std::filesystem::temp_directory_path() / "corelane-lane-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    std::ofstream out(folder_ / "model.toml");
-    out << "format = 1\nname = \"m\"\nversion = 1\n";
-    for (const char* side : {"input", "output"}) {
-      out << "[[" << side << "]]\nname = \"" << (*side == 'i' ? "INPUT0" : "OUTPUT0")
-          << "\"\ntype = \"FP32\"\nshape = " << shape << "\n";
-    }
-    if (shape.find('"') != std::string::npos) {
-      out << "[dimensions]\n";
-      for (const char* name : {"batch", "n", "tokens"}) {
-        if (shape.find(std::string("\"") + name + "\"") != std::string::npos) {
-          out << name << " = { max = 64 }\n";
-        }
-      }
-    }
-    out << "[precision.f32]\nengine = \"probe\"\noptions = " << behaviour_options << "\n";
-  }
-  ModelFolder(const ModelFolder&) = delete;
-  ModelFolder& operator=(const ModelFolder&) = delete;
-  ~ModelFolder() { std::filesystem::remove_all(folder_); }
-  LoadSpec spec() const { return {.folder = folder_, .precision = "f32"}; }
-
- private:
-  std::filesystem::path folder_;
-};
 
 /// A pool of one lane that is up.
 struct OneLane {
@@ -140,7 +112,8 @@ TEST(LanePool, RunsARequestWhereItLiesAndAnswersIt) {
 
 TEST(LanePool, StacksRequestsPadsThemAndCutsTheirOutputsApart) {
   OneLane one;
-  const ModelFolder model("{ behaviour = \"identity\" }", "[\"batch\", \"tokens\"]");
+  const ProbeModel model(R"({ behaviour = "identity" })",
+                         {.input = R"(["batch", "tokens"])", .output = R"(["batch", "tokens"])"});
   const SlotId slot = one.load_well(model.spec());
   const PlacedTensor a = one.floats({1, 2}, {1, 2});
   const PlacedTensor b = one.floats({2, 3}, {3, 4, 5, 6, 7, 8});
@@ -177,7 +150,7 @@ TEST(LanePool, TakesTheNextBatchWhileTheOutputsOfTheLastAreStillRead) {
 
 TEST(LanePool, AnswersABatchThatTheEngineRefusesAndStaysUp) {
   OneLane one;
-  const ModelFolder failing("{ behaviour = \"fail\" }");
+  const ProbeModel failing(R"({ behaviour = "fail" })");
   const SlotId slot = one.load_well(failing.spec());
   const PlacedTensor in = one.floats({1}, {1});
   one.dispatch(slot, {&in});
@@ -259,7 +232,7 @@ TEST(LanePool, NamesTheBatchThatAKilledWorkerTookWithItAndComesBackWithItsModels
 
 TEST(LanePool, RestartsAWorkerThatHangsWhenAsked) {
   OneLane one;
-  const ModelFolder hanging("{ behaviour = \"hang\" }");
+  const ProbeModel hanging(R"({ behaviour = "hang" })");
   const SlotId slot = one.load_well(hanging.spec());
   const PlacedTensor in = one.floats({1}, {1});
   const std::uint64_t lost = one.dispatch(slot, {&in});
@@ -273,13 +246,54 @@ TEST(LanePool, RestartsAWorkerThatHangsWhenAsked) {
 
 TEST(LanePool, SaysHowAWorkerDiesOfItsModel) {
   OneLane one;
-  const ModelFolder crashing("{ behaviour = \"crash\" }");
+  const ProbeModel crashing(R"({ behaviour = "crash" })");
   const SlotId slot = one.load_well(crashing.spec());
   const PlacedTensor in = one.floats({1}, {1});
   one.dispatch(slot, {&in});
   const auto down = wait_for<LaneDown>(one.lane(), kLong);
   ASSERT_TRUE(down);
   EXPECT_EQ(down->reason, "killed by signal 6");
+}
+
+/// The channel of a worker, opened behind everybody's back.
+Mapping open_channel_of(int pid) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+    std::error_code ignored;
+    const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();
+    if (target.starts_with("/memfd:corelane-channel")) {
+      const FileDescriptor memory(open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+      return *Mapping::of(memory.get(), Mapping::Access::kReadWrite);
+    }
+  }
+  return {};
+}
+
+TEST(LanePool, EndsAWorkerThatWritesGarbageIntoItsCompletionsAndNamesTheBatch) {
+  OneLane one;
+  const ProbeModel hanging(R"({ behaviour = "hang" })");
+  const SlotId slot = one.load_well(hanging.spec());
+  const PlacedTensor in = one.floats({1}, {1});
+  const std::uint64_t lost = one.dispatch(slot, {&in});
+  EXPECT_EQ(one.lane().next_event(), std::nullopt);
+
+  const Mapping channel = open_channel_of(one.pid);
+  ASSERT_FALSE(channel.bytes().empty());
+  auto& layout = *reinterpret_cast<ChannelLayout*>(channel.bytes().data());
+  CompletionSlot& completion = layout.completions[0];
+  completion.error = 0;
+  completion.outputs_per_member = 1;
+  completion.tensors[0] = {.offset = std::uint64_t{1} << 60,
+                           .bytes = 4,
+                           .dtype = static_cast<std::uint32_t>(tensor::DType::kFp32),
+                           .rank = 1,
+                           .dims = {1}};
+  std::atomic_ref(completion.number).store(1);
+  const auto down = wait_for<LaneDown>(one.lane(), kLong);
+  ASSERT_TRUE(down);
+  EXPECT_TRUE(down->reason.starts_with("broke the channel's protocol: output 0")) << down->reason;
+  EXPECT_EQ(down->lost_batches, std::vector{lost});
+  EXPECT_TRUE(wait_for<LaneUp>(one.lane(), kLong));
 }
 
 TEST(LanePool, RunsLanesBesideEachOther) {
@@ -309,7 +323,7 @@ TEST(LanePool, EndsItsWorkersWhenItGoesEvenOneThatHangs) {
   {
     OneLane one;
     pid = one.pid;
-    const ModelFolder hanging("{ behaviour = \"hang\" }");
+    const ProbeModel hanging(R"({ behaviour = "hang" })");
     const SlotId slot = one.load_well(hanging.spec());
     const PlacedTensor in = one.floats({1}, {1});
     one.dispatch(slot, {&in});
