@@ -19,13 +19,14 @@ namespace {
 thread_local std::int64_t allocations_of_thread = 0;
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: g++ 12 would see free() of what it takes for its own operator new's memory.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations_of_thread;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();  // lint: throw because that is what operator new does
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace corelane::net {
 namespace {
