@@ -106,7 +106,7 @@ def write_directory(folder):
     config = BertConfig(vocab_size=12, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
                         max_position_embeddings=64)
     BertForQuestionAnswering(config).save_pretrained(folder)
-    words = "[PAD] [UNK] [CLS] [SEP] [MASK] who wrote this book ? a poet".split()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "who", "wrote", "this", "book", "?", "a", "poet"]
     (folder / "vocab.txt").write_text("\n".join(words) + "\n")
     BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
 
