@@ -1,0 +1,28 @@
+"""One experiment of `corelane bench`, as a plan file and its result."""
+
+import json
+import pathlib
+import tempfile
+
+
+def plan_text(name, point):
+    grid = {"batch": point["batch"], "precision": "f32", "concurrency": point["concurrency"]}
+    if "target" not in point:
+        grid["lanes"] = point["lanes"]
+    grid |= point.get("sizes", {})
+    lines = ["[study]", 'name = "ratio"', f"models = {json.dumps([name])}"]
+    lines += [f"target = {json.dumps(point.get('target', 'lanes'))}", "[grid]"]
+    lines += [f"{key} = {json.dumps([value])}" for key, value in grid.items()]
+    lines += ["[load]", f'warmup = "{point["warmup"]}s"', f'window = "{point["seconds"]}s"', "min_requests = 1"]
+    return "\n".join(lines) + "\n"
+
+
+def run_study(corelane, repository, name, point):
+    """The result of a point: batch, concurrency, seconds, warmup, sizes of named dimensions, and lanes or target."""
+    with tempfile.TemporaryDirectory(dir=corelane.work) as folder:
+        folder = pathlib.Path(folder)
+        plan = folder / "plan.toml"
+        plan.write_text(plan_text(name, point))
+        corelane.run("bench", plan, "--models", repository, "--results", folder / "results")
+        (file,) = (folder / "results" / "ratio").glob("*.json")
+        return json.loads(file.read_text())
