@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/process_memory.h"
 #include "device/lane_plan.h"
+#include "device/process_memory.h"
 #include "lane/pool.h"
 #include "load/lanes_target.h"
 #include "service/lane_runner.h"
@@ -86,7 +86,7 @@ class LanesSession final : public Session {
     for (const service::LaneStats& lane : service_->stats().lanes) pids.push_back(lane.pid);
     SessionFacts facts{.engine_report = service_->models().front().report, .versions = {}};
     facts.versions = version_in(facts.engine_report);
-    facts.memory_bytes = proportional_memory(pids);
+    facts.memory_bytes = device::proportional_memory(pids);
     facts.lanes = static_cast<std::int64_t>(pool_->lanes().size());
     return facts;
   }

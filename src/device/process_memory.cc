@@ -1,11 +1,11 @@
-#include "bench/process_memory.h"
+#include "device/process_memory.h"
 
 #include <cstdint>
 #include <fstream>
 #include <span>
 #include <string>
 
-namespace corelane::bench {
+namespace corelane::device {
 
 std::uint64_t proportional_memory(std::span<const int> pids) {
   std::uint64_t sum = 0;
@@ -22,4 +22,4 @@ std::uint64_t proportional_memory(std::span<const int> pids) {
   return sum;
 }
 
-}  // namespace corelane::bench
+}  // namespace corelane::device

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "lane/arena.h"
+#include "lane/channel.h"
+#include "lane/channel_layout.h"
+#include "lane/model_loader.h"
+#include "lane/process_lane.h"
+#include "lane/shared_memory.h"
+#include "lane/testing/lane_driver.h"
+#include "lane/testing/probe_model.h"
+
+namespace {
+
+std::atomic<long> allocations = 0;
+
+}  // namespace
+
+// Not inlined: g++ 12 would see free() of what it takes for its own operator new's memory.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();  // lint: throw because that is what operator new does
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace corelane::lane {
+namespace {
+
+const SystemClock kClock;
+
+/// A lane whose worker is this thread: it runs each batch with a real model of the probe engine.
+struct Loop {
+  explicit Loop(const LoadSpec& spec) : model(*ModelLoader(CORELANE_ENGINES, 1).load(spec)) {
+    auto channel = *LaneChannel::create();
+    auto& layout = **open_channel(channel->mapping.bytes());
+    worker.emplace(layout, lane.event_fd(), kClock, Nanos::zero());
+    lane.post_up(1, std::move(channel));
+    (void)lane.next_event();
+  }
+
+  void work() {
+    const std::size_t slot = *worker->next();
+    const std::size_t part = outputs.bytes().size() / Lane::kDepth;
+    model->run(worker->submission(slot), requests.bytes(),
+               outputs.bytes().subspan(slot * part, part), kClock, worker->completion(slot));
+    worker->complete(slot);
+  }
+
+  /// What the server's threads and a worker do for a batch. False when it fails.
+  bool go_round(std::span<const std::array<std::size_t, 2>> shapes) {
+    std::array<ArenaBlock, 4> blocks;
+    std::array<TensorRef, 4> tensors;
+    std::array<Member, 4> members;
+    for (std::size_t m = 0; m < shapes.size(); ++m) {
+      const std::size_t bytes = shapes[m][0] * shapes[m][1] * sizeof(float);
+      blocks[m] = *arena->allocate(bytes);
+      tensors[m] = {.dtype = tensor::DType::kFp32,
+                    .shape = {static_cast<std::int64_t>(shapes[m][0]),
+                              static_cast<std::int64_t>(shapes[m][1])},
+                    .offset = blocks[m].offset(),
+                    .bytes = bytes};
+      members[m] = {.inputs = {&tensors[m], 1}};
+    }
+    const auto batch = lane.dispatch(
+        {.slot = SlotId{1}, .members = std::span(members).first(shapes.size()), .padded_to = {}});
+    if (!batch) return false;
+    work();
+    const auto event = lane.next_event();
+    const auto* done = event ? std::get_if<BatchDone>(&*event) : nullptr;
+    if (done == nullptr || !done->status || done->outputs.size() != shapes.size()) return false;
+    lane.release(*batch);
+    return !lane.next_event();
+  }
+
+  std::unique_ptr<Arena> arena = *Arena::create({.count = 1 << 20});
+  Mapping requests = *Mapping::of(arena->fd(), Mapping::Access::kRead);
+  ProcessLane lane{{.id = {}, .name = "cpu:0", .cores = {0}},
+                   *ProcessLane::make_outputs({.count = 1 << 20}),
+                   *make_eventfd(),
+                   [](const std::string&) {}};
+  Mapping outputs = *Mapping::of(lane.outputs_fd(), Mapping::Access::kReadWrite);
+  std::unique_ptr<ModelRunner> model;
+  std::optional<WorkerEnd> worker;
+};
+
+TEST(ABatch, AllocatesNothingOnEitherSideOnceItsSizesHaveBeenSeen) {
+  const ProbeModel model(R"({ behaviour = "identity" })",
+                         {.input = R"(["batch", "tokens"])", .output = R"(["batch", "tokens"])"});
+  Loop loop(model.spec());
+  constexpr std::array<std::array<std::size_t, 2>, 1> kOne{{{1, 16}}};
+  constexpr std::array<std::array<std::size_t, 2>, 3> kPadded{{{1, 16}, {2, 5}, {1, 9}}};
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(loop.go_round(kOne));
+    ASSERT_TRUE(loop.go_round(kPadded));
+  }
+  const long before = allocations.load();
+  ASSERT_GT(before, 0) << "allocations are counted";
+  for (int round = 0; round < 100; ++round) {
+    ASSERT_TRUE(loop.go_round(kOne));
+    ASSERT_TRUE(loop.go_round(kPadded));
+  }
+  EXPECT_EQ(allocations.load() - before, 0);
+}
+
+}  // namespace
+}  // namespace corelane::lane
