@@ -37,12 +37,28 @@ constexpr std::string_view kInputs =
           varying dimension is `batch`, the second of integers `tokens`.
 )";
 
+constexpr std::string_view kLanes =
+    R"(A lane is a set of cores and the one worker process that is pinned to them. A plan cuts the
+machine into lanes:
+
+  auto              a lane for each physical core that may be used (affinity, cpuset) and that the
+                    CPU quota lets run; above 16 cores fewer, larger lanes
+  auto:4            lanes of four physical cores; what remains is left to the server
+  all               one lane on all cores
+  cpu:0-3|cpu:4-7   by hand: two lanes of four CPUs; CPUs by the system's numbers (see lscpu -e)
+
+Many small lanes give the most throughput, few large ones the lowest latency of a single request
+and the least memory: `corelane bench` measures which is cheapest. A lane computes with one thread
+for each physical core; the siblings of a core stay in one lane.
+)";
+
 }  // namespace
 
 std::span<const HelpTopic> help_topics() {
   static constexpr std::array kTopics = {
       HelpTopic{"exit-status", "What the exit status of a command means", kExitStatus},
       HelpTopic{"inputs", "How to describe the inputs of a TorchScript file", kInputs},
+      HelpTopic{"lanes", "How a machine is cut into lanes", kLanes},
       HelpTopic{"models", "What a folder of models looks like", kModels},
   };
   return kTopics;

@@ -158,6 +158,9 @@ Result<LanePlan> plan_automatically(std::optional<std::size_t> size, const CpuBu
   const std::size_t most = cores_that_run(cores, budget);
   std::size_t each = size.value_or((most + kMostAutoLanes - 1) / kMostAutoLanes);
   LanePlan plan{.lanes = cut(cores, each, most), .warnings = {}};
+  while (plan.lanes.empty() && !size && each > 1) {
+    plan.lanes = cut(cores, --each, most);  // NUMA nodes smaller than the lanes would be
+  }
   if (plan.lanes.empty()) {
     return invalid_argument("no lane of " + std::to_string(each) +
                             " cores fits: this process may use " + std::to_string(most) +

@@ -148,6 +148,16 @@ TEST(MakeLanePlan, AutoMakesLargerLanesOnLargeMachines) {
   EXPECT_EQ(plan->lanes[0], (LaneCores{.cpus = {0, 1, 2, 3}, .threads = 4}));
 }
 
+TEST(MakeLanePlan, AutoMakesSmallerLanesWhereNumaNodesAreSmall) {
+  CpuBudget machine = plain_machine(40);
+  for (int core = 0; core < 40; ++core) {
+    machine.topology.cores[static_cast<std::size_t>(core)].numa_node = core / 2;
+  }
+  const auto plan = make_lane_plan("auto", machine);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->lanes[0], (LaneCores{.cpus = {0, 1}, .threads = 2}));
+}
+
 TEST(SyntheticTopology, ListsCoresWithTheirSiblingsPackagesAndNodes) {
   const auto topology = synthetic_topology("pack:2 numa:1 core:2 pu:2");
   ASSERT_TRUE(topology) << topology.error().message;
