@@ -1,0 +1,179 @@
+#include "serve/server.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/http_client.h"
+#include "service/testing/fake_pool.h"
+
+namespace corelane::serve {
+namespace {
+
+using tensor::DType;
+
+struct Answer {
+  int status = 0;
+  std::string content_type;
+  std::string retry_after;
+  std::string body;
+};
+
+model::Manifest manifest() {
+  model::Manifest made;
+  made.name = "m";
+  made.inputs = {{.name = "x", .type = DType::kFp32, .shape = {"batch", std::int64_t{2}}}};
+  made.outputs = {{.name = "y", .type = DType::kFp32, .shape = {"batch", std::int64_t{2}}}};
+  made.dimensions["batch"] = {.min = 1, .max = 4, .buckets = {}};
+  made.precisions["f32"].engine = "probe";
+  return made;
+}
+
+/// A server over one fake lane, which the test answers for.
+class ServerTest : public testing::Test {
+ protected:
+  ServerTest() {
+    service_ = *service::Service::start(
+        pool_, clock_, {{.folder = "m", .manifest = manifest(), .precision = "f32"}},
+        {.queue_limit = 1});
+    server_ = *Server::start(*service_, pool_, clock_, {.port = 0});
+  }
+
+  void come_up() {
+    pool_.come_up(0);
+    while (!service_->settled()) std::this_thread::yield();
+  }
+
+  Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
+             std::vector<net::PreparedRequest::Header> headers = {}) {
+    auto client = *net::HttpClient::connect({.port = server_->port()});
+    const auto answer = client->exchange({method, path, headers, std::as_bytes(std::span(body))});
+    if (!answer) return {.body = answer.error().message};
+    return {.status = answer->status,
+            .content_type = std::string(answer->header("content-type").value_or("")),
+            .retry_after = std::string(answer->header("retry-after").value_or("")),
+            .body = std::string(reinterpret_cast<const char*>(answer->body.data()),
+                                answer->body.size())};
+  }
+  std::future<Answer> ask_later(const std::string& path, const std::string& body,
+                                std::vector<net::PreparedRequest::Header> headers = {}) {
+    return std::async(std::launch::async, [=, this] { return ask("POST", path, body, headers); });
+  }
+  /// Waits for the lane's `count`-th batch and gives back its first input.
+  lane::TensorRef answer_batch(std::size_t count = 1) {
+    while (pool_.fake(0).dispatched().size() < count) std::this_thread::yield();
+    const auto batch = pool_.fake(0).dispatched().back();
+    static constexpr float kOutput[] = {5, 6};
+    std::vector<std::vector<tensor::TensorView>> outputs(
+        batch.members.size(),
+        {{.dtype = DType::kFp32, .shape = {1, 2}, .bytes = std::as_bytes(std::span(kOutput))}});
+    pool_.fake(0).finish(batch.number, outputs);
+    return batch.members[0][0];
+  }
+
+  SystemClock clock_;
+  service::FakePool pool_{1};
+  std::unique_ptr<service::Service> service_;
+  std::unique_ptr<Server> server_;
+};
+
+const char* const kInfer = "/v2/models/m/infer";
+const char* const kJson =
+    R"({"id":"7","inputs":[{"name":"x","shape":[1,2],"datatype":"FP32","data":[1,2]}]})";
+
+TEST_F(ServerTest, AnswersAnInferRequestInJson) {
+  come_up();
+  auto answer = ask_later(kInfer, kJson);
+  answer_batch();
+  const Answer got = answer.get();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.content_type, "application/json");
+  EXPECT_EQ(got.body, R"({"model_name":"m","model_version":"1","id":"7","outputs":[{"name":"y",)"
+                      R"("datatype":"FP32","shape":[1,2],"data":[5.0,6.0]}]})");
+}
+
+TEST_F(ServerTest, ReadsABinaryTensorStraightIntoTheArenaAlignedForTheEngine) {
+  come_up();
+  const std::string json =
+      R"({"inputs":[{"name":"x","shape":[1,2],"datatype":"FP32",)"
+      R"("parameters":{"binary_data_size":8}}],"parameters":{"binary_data_output":true}})";
+  auto answer = ask_later(kInfer, json + std::string(8, '\1'),
+                          {{"Inference-Header-Content-Length", std::to_string(json.size())}});
+  EXPECT_EQ(answer_batch().offset % lane::Arena::kAlignment, 0U);
+  const Answer got = answer.get();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.content_type, "application/octet-stream");
+  float values[2];
+  std::memcpy(values, got.body.data() + got.body.size() - sizeof values, sizeof values);
+  EXPECT_EQ(values[1], 6);
+}
+
+TEST_F(ServerTest, TellsTheTruthAboutReadiness) {
+  EXPECT_EQ(ask("GET", "/v2/health/live").status, 200);
+  EXPECT_EQ(ask("GET", "/v2/health/ready").status, 400);
+  const Answer not_ready = ask("GET", "/v2/models/m/ready");
+  EXPECT_EQ(not_ready.status, 400);
+  EXPECT_EQ(not_ready.body, R"({"error":"m@1 is not ready: lane cpu:0: starting"})");
+  EXPECT_EQ(ask("POST", kInfer, kJson).status, 503);
+  come_up();
+  EXPECT_EQ(ask("GET", "/v2/health/ready").status, 200);
+  EXPECT_EQ(ask("GET", "/v2/models/m/versions/1/ready").status, 200);
+  EXPECT_EQ(ask("GET", "/v2/models/n/ready").status, 404);
+}
+
+TEST_F(ServerTest, DescribesItselfAndItsModels) {
+  EXPECT_NE(ask("GET", "/v2").body.find(R"("name":"corelane")"), std::string::npos);
+  EXPECT_EQ(ask("GET", "/v2/models/m").body,
+            R"({"name":"m","versions":["1"],"platform":"probe",)"
+            R"("inputs":[{"name":"x","datatype":"FP32","shape":[-1,2]}],)"
+            R"("outputs":[{"name":"y","datatype":"FP32","shape":[-1,2]}]})");
+}
+
+TEST_F(ServerTest, NamesWhatIsWrongAndCountsIt) {
+  come_up();
+  EXPECT_EQ(ask("POST", kInfer, "{").status, 400);
+  EXPECT_EQ(ask("POST", kInfer, R"({"inputs":[]})").status, 400);
+  EXPECT_EQ(ask("POST", kInfer, "{}", {{"Inference-Header-Content-Length", "9"}}).status, 400);
+  EXPECT_EQ(ask("POST", "/v2/models/other/infer", kJson).status, 404);
+  EXPECT_EQ(ask("GET", kInfer).status, 405);
+  EXPECT_EQ(ask("GET", "/nowhere").status, 404);
+  const std::string metrics = ask("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("corelane_requests_total{model=\"m\",code=\"400\"} 3"), std::string::npos);
+  EXPECT_NE(metrics.find("corelane_requests_total{model=\"\",code=\"404\"} 1"), std::string::npos);
+}
+
+TEST_F(ServerTest, SaysWhenToComeBackWhereTheQueueIsFull) {
+  come_up();
+  auto running = ask_later(kInfer, kJson);
+  while (pool_.fake(0).dispatched().empty()) std::this_thread::yield();
+  auto waiting = ask_later(kInfer, kJson);
+  while (service_->stats().versions[0].waiting == 0) std::this_thread::yield();
+  const Answer refused = ask("POST", kInfer, kJson);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.retry_after, "1");
+  EXPECT_NE(refused.body.find("m@1: queue full (1 waiting)"), std::string::npos);
+  answer_batch(1);
+  answer_batch(2);
+  EXPECT_EQ(running.get().status, 200);
+  EXPECT_EQ(waiting.get().status, 200);
+}
+
+TEST_F(ServerTest, AnswersWhatHadBegunBeforeItEnds) {
+  come_up();
+  auto answer = ask_later(kInfer, kJson);
+  while (pool_.fake(0).dispatched().empty()) std::this_thread::yield();
+  auto drained =
+      std::async(std::launch::async, [this] { return server_->drain(std::chrono::seconds(20)); });
+  answer_batch();
+  EXPECT_EQ(answer.get().status, 200);
+  EXPECT_TRUE(drained.get());
+  EXPECT_FALSE(net::HttpClient::connect({.port = server_->port()}));
+}
+
+}  // namespace
+}  // namespace corelane::serve
