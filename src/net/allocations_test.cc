@@ -25,6 +25,10 @@ thread_local std::int64_t allocations_of_thread = 0;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();  // lint: throw because that is what operator new does
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  ++allocations_of_thread;
+  return std::malloc(size);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
