@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "cli/commands.h"
 #include "cli/open_file.h"
+#include "cli/report_command.h"
 #include "price/catalogue.h"
 #include "report/html.h"
 #include "report/read.h"
@@ -35,31 +36,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where `bench` puts results, and where the page goes that --open shows.
-constexpr const char* kResults = "results";
+/// The page that --open shows, beside the results.
 constexpr const char* kPage = "report.html";
-
-struct PriceOptions {
-  std::string instance;
-  double usd_per_hour = 0;  // 0: not given
-};
-
-struct Options {
-  std::vector<fs::path> results;
-  std::vector<fs::path> against;
-  fs::path html;
-  fs::path csv;
-  fs::path markdown;
-  bool json = false;
-  bool open = false;
-  std::string p95;
-  PriceOptions price;
-  PriceOptions against_price;
-  fs::path prices;
-  std::string basis;
-  std::string region;
-  std::string command;
-};
 
 /// "50ms", "1.5s", "800us" in milliseconds.
 Result<double> parse_limit(const std::string& text) {
@@ -73,7 +51,8 @@ Result<double> parse_limit(const std::string& text) {
   return value * millis;
 }
 
-Result<std::optional<price::Price>> find_price(const PriceOptions& wish, const Options& options) {
+Result<std::optional<price::Price>> find_price(const WishedPrice& wish,
+                                               const ReportCommand& options) {
   if (wish.usd_per_hour > 0) {
     return std::optional(price::price_by_hand({wish.usd_per_hour}));
   }
@@ -125,7 +104,7 @@ std::string utc_minute(const Clock& clock) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts)};
 }
 
-Result<report::Report> make(const Options& options, const Clock& clock) {
+Result<report::Report> make(const ReportCommand& options, const Clock& clock) {
   std::optional<double> limit;
   if (!options.p95.empty()) {
     const auto parsed = parse_limit(options.p95);
@@ -158,10 +137,10 @@ Result<report::Report> make(const Options& options, const Clock& clock) {
                              {.p95_limit = limit,
                               .made_at = utc_minute(clock),
                               .made_by = "corelane " CORELANE_VERSION,
-                              .command = options.command});
+                              .command = command_again(options)});
 }
 
-Status write_files(const report::Report& made, const Options& options) {
+Status write_files(const report::Report& made, const ReportCommand& options) {
   if (!options.html.empty()) {
     if (auto written = write_file(options.html, report::to_html(made)); !written) {
       return written;
@@ -191,9 +170,9 @@ int fail(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument ? kUsage : kFailed;
 }
 
-int run_report(Options options, const Clock& clock) {
+int run_report(ReportCommand options, const Clock& clock) {
   if (options.results.empty()) {
-    options.results = {kResults};
+    options.results = {kDefaultResults};
   }
   if (options.open && options.html.empty()) {
     const fs::path& first = options.results.front();
@@ -216,7 +195,7 @@ int run_report(Options options, const Clock& clock) {
   return report::limit_holds(*made) ? kDone : kDoesNotHold;
 }
 
-void add_outputs(CLI::App& command, Options& options) {
+void add_outputs(CLI::App& command, ReportCommand& options) {
   command.add_option("results", options.results,
                      "Directories or files that `corelane bench` wrote (default: results)");
   command.add_option("--html", options.html, "Write one page with everything; it needs no network");
@@ -228,7 +207,7 @@ void add_outputs(CLI::App& command, Options& options) {
                      "Choose the cheapest inside this latency, e.g. 50ms (default: the knee)");
 }
 
-void add_prices(CLI::App& command, Options& options) {
+void add_prices(CLI::App& command, ReportCommand& options) {
   auto* instance = command.add_option("--price", options.price.instance,
                                       "What this machine costs: an instance of the price file");
   command
@@ -253,7 +232,7 @@ void add_prices(CLI::App& command, Options& options) {
 }  // namespace
 
 Run add_report(CLI::App& command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportCommand>();
   options->prices = "prices.toml";
   add_outputs(command, *options);
   add_prices(command, *options);

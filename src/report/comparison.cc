@@ -65,10 +65,9 @@ struct Sides {
 };
 
 std::vector<Column> layout(const Sides& sides) {
-  std::vector<Column> columns = {{.title = "Model", .group = {}, .align = Align::kLeft},
-                                 {.title = "Batch", .group = {}}};
+  std::vector<Column> columns = {{.title = "Model", .align = Align::kLeft}, {.title = "Batch"}};
   if (!sides.precision.empty()) {
-    columns.push_back({.title = sides.precision, .group = {}, .align = Align::kLeft});
+    columns.push_back({.title = sides.precision, .align = Align::kLeft});
   }
   std::vector<std::string> groups = {"Throughput, items/s", "Latency, P95 ms"};
   if (sides.priced) {
@@ -78,7 +77,7 @@ std::vector<Column> layout(const Sides& sides) {
     columns.push_back({.title = sides.left, .group = group});
     columns.push_back({.title = sides.right, .group = group});
   }
-  columns.push_back({.title = "Cost-benefit", .group = {}});
+  columns.push_back({.title = "Cost-benefit"});
   return columns;
 }
 

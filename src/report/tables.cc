@@ -57,21 +57,21 @@ Mark mark_of(const Report& report, std::size_t workload, std::size_t index) {
 }
 
 std::vector<Column> points_columns(bool priced, Detail detail) {
-  std::vector<Column> columns = {{.title = "Precision", .group = {}, .align = Align::kLeft},
-                                 {.title = "Batch", .group = {}},
-                                 {.title = "Lanes", .group = {}, .align = Align::kLeft},
-                                 {.title = "At a time", .group = {}},
-                                 {.title = "Items/s", .group = {}},
-                                 {.title = "P95 ms", .group = {}}};
+  std::vector<Column> columns = {{.title = "Precision", .align = Align::kLeft},
+                                 {.title = "Batch"},
+                                 {.title = "Lanes", .align = Align::kLeft},
+                                 {.title = "At a time"},
+                                 {.title = "Items/s"},
+                                 {.title = "P95 ms"}};
   if (priced) {
-    columns.push_back({.title = "$ per million", .group = {}});
+    columns.push_back({.title = "$ per million"});
   }
   if (detail == Detail::kFull) {
     for (const char* title : {"P50 ms", "P99 ms", "Busy", "Memory"}) {
-      columns.push_back({.title = title, .group = {}});
+      columns.push_back({.title = title});
     }
   }
-  columns.push_back({.title = "Verdict", .group = {}, .align = Align::kLeft});
+  columns.push_back({.title = "Verdict", .align = Align::kLeft});
   return columns;
 }
 
@@ -193,15 +193,15 @@ Table answer_table(const Report& report, std::size_t workload) {
   const bool priced = report.study.price.has_value();
   Table table{.title = {},
               .note = {},
-              .columns = {{.title = "", .group = {}, .align = Align::kLeft},
-                          {.title = "Configuration", .group = {}, .align = Align::kLeft},
-                          {.title = "Items/s", .group = {}},
-                          {.title = "P95", .group = {}}},
+              .columns = {{.title = "", .align = Align::kLeft},
+                          {.title = "Configuration", .align = Align::kLeft},
+                          {.title = "Items/s"},
+                          {.title = "P95"}},
               .rows = {}};
   if (priced) {
-    table.columns.push_back({.title = "Per million", .group = {}});
+    table.columns.push_back({.title = "Per million"});
   }
-  table.columns.push_back({.title = "Against the start", .group = {}});
+  table.columns.push_back({.title = "Against the start"});
   for (const std::size_t index : points_of_answer(answer)) {
     const Point& point = w.points[index];
     Row row{.cells = {text(fmt::format("{}", fmt::join(roles_of(answer, index), ", "))),
@@ -221,9 +221,9 @@ Table answer_table(const Report& report, std::size_t workload) {
 Table not_counted_table(const Study& study) {
   Table table{.title = "Not counted",
               .note = {},
-              .columns = {{.title = "Measurement", .group = {}, .align = Align::kLeft},
-                          {.title = "Why", .group = {}, .align = Align::kLeft},
-                          {.title = "Id", .group = {}, .align = Align::kLeft}},
+              .columns = {{.title = "Measurement", .align = Align::kLeft},
+                          {.title = "Why", .align = Align::kLeft},
+                          {.title = "Id", .align = Align::kLeft}},
               .rows = {}};
   for (const Workload& workload : study.workloads) {
     for (const Point& point : workload.invalid) {
