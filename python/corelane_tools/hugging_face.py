@@ -94,7 +94,10 @@ def _load(path, config):
     try:
         model, report = architecture.from_pretrained(path, dtype=torch.float32, local_files_only=True, output_loading_info=True)
     except Exception as error:
-        raise Failure(f"{path}: {name} cannot be loaded: {reason(error)}") from error
+        raise Failure(
+            f"{path}: {name} cannot be loaded: {reason(error)}\n"
+            "  Check that all files of the model are there and whole."
+        ) from error
     missing = sorted(key for key in report["missing_keys"] if "position_ids" not in key and not key.startswith("pooler."))
     if missing:
         raise Failure(
