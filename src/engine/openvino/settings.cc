@@ -57,7 +57,10 @@ Result<ov::AnyMap> settings_of(const cl_load_options& options,
   }
   const auto precision = precision_of(options.precision, capabilities);
   if (!precision) return precision.error();
+  // What is kept per input shape: docs/decisions/020-bounded-shape-caches.md has the figures.
+  constexpr int kShapeCacheEntries = 256;
   ov::AnyMap settings{
+      {"CPU_RUNTIME_CACHE_CAPACITY", std::to_string(kShapeCacheEntries)},
       ov::num_streams(ov::streams::Num(1)),
       ov::inference_num_threads(options.threads),
       ov::hint::inference_precision(*precision),
