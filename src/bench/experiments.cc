@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/suggest.h"
 #include "base/units.h"
 
@@ -34,28 +36,44 @@ std::string called(const Manifest& manifest) {
 }
 
 Status check_dimensions(const Plan& plan, std::span<const ModelToMeasure> models) {
-  std::vector<std::string> known = {"batch", "precision", "lanes", "concurrency"};
+  std::vector<std::string> known = {"models", "batch", "precision", "lanes", "concurrency"};
   for (const ModelToMeasure& model : models) {
     for (std::string& name : dimensions_of(model.manifest)) known.push_back(std::move(name));
   }
-  for (const auto& [name, sizes] : plan.dimensions) {
+  for (const Grid& grid : plan.grids) {
+    for (const auto& [name, sizes] : grid.dimensions) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        return invalid_argument(
+            fmt::format("[grid] {}: no model of this study has such a dimension{}", name,
+                        did_you_mean(name, known)));
+      }
+    }
+  }
+  return {};
+}
+
+Status check_inputs(const Plan& plan, std::span<const ModelToMeasure> models) {
+  std::vector<std::string> known;
+  for (const ModelToMeasure& model : models) {
+    for (const model::TensorSpec& input : model.manifest.inputs) known.push_back(input.name);
+  }
+  for (const auto& [name, range] : plan.values) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return invalid_argument(
-          fmt::format("[grid] {}: no model of this study has such a dimension{}", name,
-                      did_you_mean(name, known)));
+      return invalid_argument(fmt::format("[inputs] {}: no model of this study has such an input{}",
+                                          name, did_you_mean(name, known)));
     }
   }
   return {};
 }
 
 /// The combinations of the sizes of a model's dimensions.
-std::vector<std::map<std::string, Sizes>> size_combinations(const Plan& plan,
+std::vector<std::map<std::string, Sizes>> size_combinations(const Grid& grid,
                                                             const Manifest& manifest) {
   std::vector<std::map<std::string, Sizes>> combinations = {{}};
   for (const std::string& name : dimensions_of(manifest)) {
     const std::int64_t size = default_size(manifest.dimensions.at(name));
     std::vector<Sizes> values = {{.label = std::to_string(size), .sizes = {size}}};
-    if (const auto asked = plan.dimensions.find(name); asked != plan.dimensions.end()) {
+    if (const auto asked = grid.dimensions.find(name); asked != grid.dimensions.end()) {
       values = asked->second;
     }
     std::vector<std::map<std::string, Sizes>> longer;
@@ -87,14 +105,19 @@ std::vector<T> suitable(const std::vector<T>& values, Suits suits, std::string_v
 
 class Lister {
  public:
-  Lister(const Plan& plan, std::span<const LanesToMeasure> lanes, const Machine& machine)
-      : plan_(plan), lanes_(lanes), machine_(machine) {}
+  Lister(const Plan& plan, const Machine& machine) : plan_(plan), machine_(machine) {}
+
+  /// What follows is about this grid on these lanes. Both are borrowed.
+  void begin(const Grid& grid, std::span<const LanesToMeasure> lanes) {
+    grid_ = &grid;
+    lanes_ = lanes;
+  }
 
   Status add_model(const ModelToMeasure& model) {
     const Manifest& manifest = model.manifest;
     const std::int64_t most = std::max<std::int64_t>(model::max_batch(manifest), 1);
     const auto batches = suitable(
-        plan_.batch, [&](std::int64_t batch) { return batch <= most; }, "batch", manifest,
+        grid_->batch, [&](std::int64_t batch) { return batch <= most; }, "batch", manifest,
         list_.notes);
     if (batches.empty()) {
       return invalid_argument(fmt::format("[grid] batch: {} takes at most {} items in a request",
@@ -102,7 +125,7 @@ class Lister {
     }
     auto precisions = precisions_of(manifest);
     if (!precisions) return std::move(precisions).error();
-    const auto sizes = size_combinations(plan_, manifest);
+    const auto sizes = size_combinations(*grid_, manifest);
     for (const std::string& precision : *precisions) {
       for (const LanesToMeasure& lanes : lanes_) {
         for (const auto& combination : sizes) {
@@ -122,14 +145,14 @@ class Lister {
     std::vector<std::string> has;
     for (const auto& [name, precision] : manifest.precisions) has.push_back(name);
     if (has.empty()) return std::vector<std::string>{""};  // a server's model
-    if (plan_.precision.empty()) {
+    if (grid_->precision.empty()) {
       // Full precision first, as people read it.
       std::stable_partition(has.begin(), has.end(),
                             [](const std::string& name) { return name == "f32"; });
       return has;
     }
     auto kept = suitable(
-        plan_.precision,
+        grid_->precision,
         [&](const std::string& name) { return manifest.precisions.contains(name); }, "precision",
         manifest, list_.notes);
     if (kept.empty()) {
@@ -163,26 +186,57 @@ class Lister {
     experiment.seed = plan_.seed;
     planned.inputs = {.batch = batch,
                       .sizes = {},
-                      .values = plan_.values,
+                      .values = values_for(manifest),
                       .seed = static_cast<std::uint64_t>(plan_.seed)};
     for (const auto& [name, value] : sizes) {
       experiment.shape[name] = value.label;
       planned.inputs.sizes[name] = value.sizes;
     }
     const std::vector<std::int64_t> one_each = {lanes.count};
-    for (const std::int64_t clients : plan_.concurrency.empty() ? one_each : plan_.concurrency) {
+    for (const std::int64_t clients : grid_->concurrency.empty() ? one_each : grid_->concurrency) {
       experiment.concurrency = clients;
       planned.id = experiment_id(experiment, planned.inputs, machine_);
       if (ids_.insert(planned.id).second) list_.experiments.push_back(planned);
     }
   }
 
+  std::map<std::string, load::ValueRange> values_for(const Manifest& manifest) const {
+    std::map<std::string, load::ValueRange> values;
+    for (const model::TensorSpec& input : manifest.inputs) {
+      if (const auto asked = plan_.values.find(input.name); asked != plan_.values.end()) {
+        values.insert(*asked);
+      }
+    }
+    return values;
+  }
+
   const Plan& plan_;
+  const Grid* grid_ = nullptr;
   std::span<const LanesToMeasure> lanes_;
   const Machine& machine_;
   ExperimentList list_;
   std::set<std::string> ids_;
 };
+
+bool is_of(const Grid& grid, const ModelToMeasure& model) {
+  return grid.models.empty() || std::find(grid.models.begin(), grid.models.end(),
+                                          model.manifest.name) != grid.models.end();
+}
+
+/// Several grids may share a session: each session's experiments together, in the order of the
+/// first of each.
+std::vector<PlannedExperiment> grouped(std::vector<PlannedExperiment> list) {
+  std::vector<PlannedExperiment> sorted;
+  while (!list.empty()) {
+    const Experiment first = list.front().experiment;
+    const auto others = std::stable_partition(
+        list.begin(), list.end(),
+        [&](const PlannedExperiment& planned) { return same_session(planned.experiment, first); });
+    std::move(list.begin(), others, std::back_inserter(sorted));
+    list.erase(list.begin(), others);
+  }
+  return sorted;
+}
 
 /// FNV-1a with 64 bits: the same everywhere. Fields are kept apart by their length.
 class Hash {
@@ -241,18 +295,26 @@ bool same_session(const Experiment& a, const Experiment& b) {
 }
 
 Result<ExperimentList> list_experiments(const Plan& plan, std::span<const ModelToMeasure> models,
-                                        std::span<const LanesToMeasure> lanes,
+                                        std::span<const std::vector<LanesToMeasure>> lanes,
                                         const Machine& machine) {
   if (auto good = check_dimensions(plan, models); !good) {
     return std::move(good).error();
   }
-  Lister lister(plan, lanes, machine);
+  if (auto good = check_inputs(plan, models); !good) {
+    return std::move(good).error();
+  }
+  check(lanes.size() == plan.grids.size(), "each grid has its lanes");
+  Lister lister(plan, machine);
   for (const ModelToMeasure& model : models) {
-    if (auto added = lister.add_model(model); !added) {
-      return std::move(added).error();
+    for (std::size_t i = 0; i < plan.grids.size(); ++i) {
+      if (!is_of(plan.grids[i], model)) continue;
+      lister.begin(plan.grids[i], lanes[i]);
+      if (auto added = lister.add_model(model); !added) return std::move(added).error();
     }
   }
-  return lister.take();
+  ExperimentList list = lister.take();
+  list.experiments = grouped(std::move(list.experiments));
+  return list;
 }
 
 }  // namespace corelane::bench

@@ -36,15 +36,16 @@ struct ExperimentList {
   std::vector<std::string> notes;  // combinations that were left out, and why
 };
 
-/// Every combination of the plan's lists, in an order that never changes: those that share model,
+/// Every combination of each grid's lists, in an order that never changes: those that share model,
 /// precision and lanes stand together, since changing these costs a restart or a load. A dimension
 /// counts only for models that have it; a batch above a model's maximum and a precision that it
 /// does not have are left out for that model and noted. Two values that come to the same experiment
 /// ("auto" and "cpu:0|cpu:1") give one.
 ///
-/// kInvalidArgument, naming the field, where a value suits none of the models.
+/// `lanes` are those of each grid. kInvalidArgument, naming the field, where a value suits none of
+/// the models.
 Result<ExperimentList> list_experiments(const Plan& plan, std::span<const ModelToMeasure> models,
-                                        std::span<const LanesToMeasure> lanes,
+                                        std::span<const std::vector<LanesToMeasure>> lanes,
                                         const Machine& machine);
 
 /// The size of a dimension of which a plan says nothing: 128, or the dimension's maximum if that is

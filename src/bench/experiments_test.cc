@@ -35,12 +35,14 @@ ModelToMeasure resnet() {
   return model;
 }
 
-const std::vector<LanesToMeasure> kLanes = {{"cpu:0|cpu:1", 2}, {"cpu:0-1", 1}};
+using LanesOfGrids = std::vector<std::vector<LanesToMeasure>>;
+const LanesOfGrids kLanes = {{{"cpu:0|cpu:1", 2}, {"cpu:0-1", 1}}};
+const LanesOfGrids kFirstLanes = {{{"cpu:0|cpu:1", 2}}};
 
 Plan plan() {
   Plan plan;
   plan.study = "s";
-  plan.batch = {1, 8};
+  plan.grids[0].batch = {1, 8};
   return plan;
 }
 
@@ -69,13 +71,30 @@ TEST(ListExperiments, KeepsTogetherWhatSharesModelPrecisionAndLanes) {
   EXPECT_EQ(list->experiments.front().experiment.engine, "openvino");
 }
 
+TEST(ListExperiments, KeepsTogetherWhatSeveralGridsShare) {
+  Plan wanted = plan();
+  wanted.grids[0].batch = {1};
+  wanted.grids.push_back({.models = {"bert"}, .batch = {1}, .concurrency = {8}});
+  wanted.grids[1].dimensions["tokens"] = {{"l.txt", {5, 9}}};
+  wanted.grids[0].precision = wanted.grids[1].precision = {"f32"};
+  const std::vector<ModelToMeasure> models = {bert(), resnet()};
+  const LanesOfGrids lanes = {kLanes[0], kFirstLanes[0]};
+  const auto list = list_experiments(wanted, models, lanes, {});
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_THAT(
+      lines(*list),
+      ElementsAre("bert f32 cpu:0|cpu:1 b1 c2 tokens=64", "bert f32 cpu:0|cpu:1 b1 c8 tokens=l.txt",
+                  "bert f32 cpu:0-1 b1 c1 tokens=64", "resnet f32 cpu:0|cpu:1 b1 c2",
+                  "resnet f32 cpu:0-1 b1 c1"));
+}
+
 TEST(ListExperiments, AppliesADimensionOnlyToModelsThatHaveIt) {
   Plan wanted = plan();
-  wanted.batch = {1};
-  wanted.precision = {"f32"};
-  wanted.dimensions["tokens"] = {{"16", {16}}, {"l.txt", {5, 9}}};
+  wanted.grids[0].batch = {1};
+  wanted.grids[0].precision = {"f32"};
+  wanted.grids[0].dimensions["tokens"] = {{"16", {16}}, {"l.txt", {5, 9}}};
   const std::vector<ModelToMeasure> models = {bert(), resnet()};
-  const auto list = list_experiments(wanted, models, std::span(kLanes).first(1), {});
+  const auto list = list_experiments(wanted, models, kFirstLanes, {});
   ASSERT_TRUE(list) << list.error().message;
   EXPECT_THAT(lines(*list), ElementsAre("bert f32 cpu:0|cpu:1 b1 c2 tokens=16",
                                         "bert f32 cpu:0|cpu:1 b1 c2 tokens=l.txt",
@@ -85,10 +104,10 @@ TEST(ListExperiments, AppliesADimensionOnlyToModelsThatHaveIt) {
 
 TEST(ListExperiments, LeavesOutWhatAModelCannotDoAndSaysSo) {
   Plan wanted = plan();
-  wanted.batch = {8, 32};
-  wanted.precision = {"f32", "bf16"};
+  wanted.grids[0].batch = {8, 32};
+  wanted.grids[0].precision = {"f32", "bf16"};
   const std::vector<ModelToMeasure> models = {bert(), resnet()};
-  const auto list = list_experiments(wanted, models, std::span(kLanes).first(1), {});
+  const auto list = list_experiments(wanted, models, kFirstLanes, {});
   ASSERT_TRUE(list);
   EXPECT_THAT(list->notes, ElementsAre("batch 32 is left out for bert@1",
                                        "precision bf16 is left out for resnet@1"));
@@ -103,23 +122,27 @@ TEST(ListExperiments, RefusesWhatSuitsNoModel) {
     return list ? "" : list.error().message;
   };
   Plan wanted = plan();
-  wanted.batch = {64};
+  wanted.grids[0].batch = {64};
   EXPECT_THAT(fault(wanted), HasSubstr("[grid] batch: bert@1 takes at most 8 items"));
   wanted = plan();
-  wanted.precision = {"int8"};
+  wanted.values["id"] = {.low = 0, .high = 1};
+  EXPECT_THAT(fault(wanted), HasSubstr("[inputs] id: no model of this study has such an input (did "
+                                       "you mean 'ids'?)"));
+  wanted = plan();
+  wanted.grids[0].precision = {"int8"};
   EXPECT_THAT(fault(wanted), HasSubstr("[grid] precision: bert@1 has bf16, f32 only"));
   wanted = plan();
-  wanted.dimensions["token"] = {{"1", {1}}};
+  wanted.grids[0].dimensions["token"] = {{"1", {1}}};
   EXPECT_THAT(fault(wanted), HasSubstr("[grid] token: no model of this study has such a dimension "
                                        "(did you mean 'tokens'?)"));
-  wanted.dimensions.clear();
-  wanted.dimensions["bacth"] = {{"1", {1}}};
+  wanted.grids[0].dimensions.clear();
+  wanted.grids[0].dimensions["bacth"] = {{"1", {1}}};
   EXPECT_THAT(fault(wanted), HasSubstr("(did you mean 'batch'?)"));
 }
 
 TEST(ListExperiments, MeasuresOnceWhatTwoValuesMean) {
   const std::vector<ModelToMeasure> models = {resnet()};
-  const std::vector<LanesToMeasure> twice = {{"cpu:0", 1}, {"cpu:0", 1}};
+  const LanesOfGrids twice = {{{"cpu:0", 1}, {"cpu:0", 1}}};
   const auto list = list_experiments(plan(), models, twice, {});
   ASSERT_TRUE(list);
   EXPECT_EQ(list->experiments.size(), 2u);

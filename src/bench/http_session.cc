@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,11 @@ std::string version_text(const Plan& plan, const std::string& model) {
 
 /// A plan with one dimension of its own means that one by whatever varies.
 std::string only_dimension(const Plan& plan) {
-  return plan.dimensions.size() == 1 ? plan.dimensions.begin()->first : "";
+  std::set<std::string> names;
+  for (const Grid& grid : plan.grids) {
+    for (const auto& [name, sizes] : grid.dimensions) names.insert(name);
+  }
+  return names.size() == 1 ? *names.begin() : "";
 }
 
 std::map<std::string, std::string> server_version(net::HttpClient& client) {

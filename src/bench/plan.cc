@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -19,6 +21,9 @@
 
 namespace corelane::bench {
 namespace {
+
+constexpr std::array<std::string_view, 5> kGridFields = {"models", "batch", "precision", "lanes",
+                                                         "concurrency"};
 
 using model::Fields;
 using model::Problem;
@@ -111,6 +116,11 @@ Sizes parse_sizes(const toml::node& node, const std::string& key, Fields& grid,
     return {};
   }
   Sizes sizes{.label = file->get(), .sizes = {}};
+  const std::filesystem::path name = sizes.label;
+  if (name.is_absolute() || std::find(name.begin(), name.end(), "..") != name.end()) {
+    grid.broken(key, fmt::format("{}: '{}' must lie in the plan's folder", key, sizes.label));
+    return sizes;
+  }
   auto text = read_text(folder / sizes.label);
   auto lengths = text ? parse_lengths(*text, sizes.label)
                       : Result<std::vector<std::int64_t>>(std::move(text).error());
@@ -122,25 +132,54 @@ Sizes parse_sizes(const toml::node& node, const std::string& key, Fields& grid,
   return sizes;
 }
 
-void parse_grid(const toml::table& table, Plan& plan, const std::filesystem::path& folder,
+Grid parse_grid(const toml::table& table, const Plan& plan, const std::filesystem::path& folder,
                 Problem& problem) {
   Fields grid(table, "[grid]", problem);
-  if (auto batch = positive_integers(grid, "batch"); !batch.empty()) {
-    plan.batch = std::move(batch);
+  Grid parsed;
+  parsed.models = grid.texts("models");
+  for (const std::string& name : parsed.models) {
+    if (std::none_of(plan.models.begin(), plan.models.end(),
+                     [&](const ModelChoice& model) { return model.name == name; })) {
+      grid.broken("models", fmt::format("models: '{}' is not one of the study's", name));
+    }
   }
-  plan.precision = grid.texts("precision");
-  plan.lanes = grid.texts("lanes");
-  plan.concurrency = positive_integers(grid, "concurrency");
+  if (auto batch = positive_integers(grid, "batch"); !batch.empty()) {
+    parsed.batch = std::move(batch);
+  }
+  parsed.precision = grid.texts("precision");
+  parsed.lanes = grid.texts("lanes");
+  parsed.concurrency = positive_integers(grid, "concurrency");
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (name == "batch" || name == "precision" || name == "lanes" || name == "concurrency") {
+    if (std::find(kGridFields.begin(), kGridFields.end(), name) != kGridFields.end()) {
       continue;
     }
     if (const toml::array* values = grid.array(name)) {
       for (const toml::node& value : *values) {
-        plan.dimensions[name].push_back(parse_sizes(value, name, grid, folder));
+        parsed.dimensions[name].push_back(parse_sizes(value, name, grid, folder));
       }
     }
+  }
+  return parsed;
+}
+
+/// [grid], or [[grid]] several times.
+void parse_grids(const toml::table& root, Plan& plan, const std::filesystem::path& folder,
+                 Problem& problem) {
+  const toml::node* node = root.get("grid");
+  if (node == nullptr) return;
+  plan.grids.clear();
+  if (const toml::table* one = node->as_table()) {
+    plan.grids.push_back(parse_grid(*one, plan, folder, problem));
+  } else if (const toml::array* several = node->as_array()) {
+    for (const toml::node& each : *several) {
+      if (const toml::table* table = each.as_table()) {
+        plan.grids.push_back(parse_grid(*table, plan, folder, problem));
+      }
+    }
+  }
+  if (plan.grids.empty()) {
+    problem.report(node->source().begin.line, "grid must be a table: [grid], or several: [[grid]]");
   }
 }
 
@@ -217,9 +256,8 @@ Plan parse_root(const toml::table& table, const std::filesystem::path& folder, P
   } else {
     root.broken("study", "[study] with a name and models is missing");
   }
-  if (const toml::table* grid = root.table("grid")) {
-    parse_grid(*grid, plan, folder, problem);
-  }
+  root.known("grid");
+  parse_grids(table, plan, folder, problem);
   if (const toml::table* inputs = root.table("inputs")) {
     parse_inputs(*inputs, plan, problem);
   }

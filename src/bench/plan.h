@@ -30,17 +30,23 @@ struct ModelChoice {
   friend bool operator==(const ModelChoice&, const ModelChoice&) = default;
 };
 
-/// What a study measures: every combination of the lists. docs/formats/study.md is its page.
-struct Plan {
-  std::string study;
-  std::vector<ModelChoice> models;
-  std::string target = "lanes";           // or "http://host:port"
-  bool json_tensors = false;              // of an HTTP target; else binary
-  std::vector<std::int64_t> batch = {1};  // empty lists: see the page
+/// Every combination of these lists is measured. What an empty list means stands in the page.
+struct Grid {
+  std::vector<std::string> models;  // of the study's, by name; empty: all
+  std::vector<std::int64_t> batch = {1};
   std::vector<std::string> precision;     // empty: all that a model has
   std::vector<std::string> lanes;         // empty: "auto"
   std::vector<std::int64_t> concurrency;  // empty: one client for each lane
   std::map<std::string, std::vector<Sizes>> dimensions;
+};
+
+/// What a study measures. docs/formats/study.md is its page.
+struct Plan {
+  std::string study;
+  std::vector<ModelChoice> models;
+  std::string target = "lanes";  // or "http://host:port"
+  bool json_tensors = false;     // of an HTTP target; else binary
+  std::vector<Grid> grids = {Grid{}};
   std::map<std::string, load::ValueRange> values;  // [inputs]
   load::LoadLimits limits;
   std::int64_t seed = 1;

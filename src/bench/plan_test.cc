@@ -53,11 +53,12 @@ TEST(ParsePlan, ReadsEverything) {
   EXPECT_EQ(plan->study, "bert-on-this-box");
   EXPECT_THAT(plan->models, ElementsAre(ModelChoice{"bert-base", {}}, ModelChoice{"resnet50", 2}));
   EXPECT_EQ(plan->target, "lanes");
-  EXPECT_THAT(plan->batch, ElementsAre(1, 4));
-  EXPECT_THAT(plan->precision, ElementsAre("f32", "bf16"));
-  EXPECT_THAT(plan->lanes, ElementsAre("auto"));
-  EXPECT_THAT(plan->concurrency, ElementsAre(1, 2));
-  EXPECT_THAT(plan->dimensions.at("tokens"), ElementsAre(Sizes{"128", {128}}, Sizes{"64", {64}}));
+  EXPECT_THAT(plan->grids[0].batch, ElementsAre(1, 4));
+  EXPECT_THAT(plan->grids[0].precision, ElementsAre("f32", "bf16"));
+  EXPECT_THAT(plan->grids[0].lanes, ElementsAre("auto"));
+  EXPECT_THAT(plan->grids[0].concurrency, ElementsAre(1, 2));
+  EXPECT_THAT(plan->grids[0].dimensions.at("tokens"),
+              ElementsAre(Sizes{"128", {128}}, Sizes{"64", {64}}));
   EXPECT_EQ(plan->values.at("flag"), (load::ValueRange{1, 1}));
   EXPECT_EQ(plan->values.at("input_ids"), (load::ValueRange{0, 30521}));
   EXPECT_EQ(plan->limits.warmup, seconds(1));
@@ -73,9 +74,21 @@ TEST(ParsePlan, ReadsEverything) {
 TEST(ParsePlan, NeedsNoMoreThanANameAndAModel) {
   const auto plan = parsed("[study]\nname = \"a\"\nmodels = [\"m\"]\n");
   ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_THAT(plan->batch, ElementsAre(1));
-  EXPECT_TRUE(plan->concurrency.empty());
+  EXPECT_THAT(plan->grids[0].batch, ElementsAre(1));
+  EXPECT_TRUE(plan->grids[0].concurrency.empty());
   EXPECT_FALSE(plan->slo_p95);
+}
+
+TEST(ParsePlan, TakesSeveralGrids) {
+  const auto plan = parsed(
+      "[study]\nname = \"a\"\nmodels = [\"m\", \"n\"]\n"
+      "[[grid]]\nbatch = [1, 2]\n"
+      "[[grid]]\nmodels = [\"n\"]\ntokens = [7]\n");
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->grids.size(), 2U);
+  EXPECT_THAT(plan->grids[0].batch, ElementsAre(1, 2));
+  EXPECT_THAT(plan->grids[1].models, ElementsAre("n"));
+  EXPECT_THAT(plan->grids[1].dimensions.at("tokens"), ElementsAre(Sizes{"7", {7}}));
 }
 
 struct Broken {
@@ -93,10 +106,12 @@ TEST(ParsePlan, NamesTheLineAndTheField) {
       {"window = \"4s\"", "window = 4", "study.toml:18: [load]: window must be a string"},
       {"\"closed\"", "\"open\"", "study.toml:15: [load]: kind must be \"closed\""},
       {"[1, 4]", "[1, 0]", "study.toml:6: [grid]: batch must be at least 1, not 0"},
+      {"batch =", "models = [\"other\"]\nbatch =", "models: 'other' is not one of the study's"},
       {"[1, 4]", "4", "study.toml:6: [grid]: batch must be a list"},
       {"[128, 64]", "[128, -1]", "study.toml:10: [grid]: tokens must be at least 1, not -1"},
       {"[128, 64]", "[128, \"none.txt\"]",
        "study.toml:10: [grid]: tokens: reading /nowhere/none.txt"},
+      {"[128, 64]", "[\"../l.txt\"]", "tokens: '../l.txt' must lie in the plan's folder"},
       {"\"bert-on-this-box\"", "\"a/b\"", "study.toml:2: [study]: name becomes a folder"},
       {"resnet50@2", "resnet50@x",
        "study.toml:3: [study]: models: 'resnet50@x' must end in a version"},
@@ -128,7 +143,7 @@ TEST(ReadPlan, FindsFilesOfLengthsBesideThePlan) {
   const auto plan = read_plan(folder / "study.toml");
   fs::remove_all(folder);
   ASSERT_TRUE(plan) << plan.error().message;
-  EXPECT_THAT(plan->dimensions.at("tokens"), ElementsAre(Sizes{"lengths.txt", {38, 45}}));
+  EXPECT_THAT(plan->grids[0].dimensions.at("tokens"), ElementsAre(Sizes{"lengths.txt", {38, 45}}));
 }
 
 TEST(ParseLengths, NamesTheLine) {

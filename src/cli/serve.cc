@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,8 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/own_files.h"
+#include "cli/stop_signals.h"
 #include "device/cpu_budget.h"
 #include "device/lane_plan.h"
 #include "lane/pool.h"
@@ -116,30 +117,6 @@ Result<std::vector<service::VersionToServe>> find_versions(const ServeOptions& o
   return versions;
 }
 
-/// SIGINT and SIGTERM, taken by waiting for them. Construct before any thread starts.
-class StopSignals {
- public:
-  StopSignals() {
-    sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    sigaddset(&signals_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-  void wait() const {
-    int signal = 0;
-    sigwait(&signals_, &signal);
-  }
-  bool came_within(Nanos time) const {
-    const timespec limit{.tv_sec = 0, .tv_nsec = time.count()};
-    return sigtimedwait(&signals_, nullptr, &limit) > 0;
-  }
-  /// The next signal ends the process at once, and the workers with it.
-  void let_the_next_one_kill() const { pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr); }
-
- private:
-  sigset_t signals_{};
-};
-
 void print_table(const service::Service& service, lane::LanePool& pool, const std::string& http,
                  Nanos took) {
   std::string lanes;
@@ -165,10 +142,6 @@ Status write_ready_file(const std::string& file, const std::string& http) {
   std::filesystem::rename(draft, file, error);
   if (error) return io_error("writing " + file + ": " + error.message());
   return {};
-}
-
-std::filesystem::path own_folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
 /// kCancelled where a signal came first.
@@ -222,7 +195,7 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
 
   StopSignals signals;
   auto pool = lane::LanePool::start(
-      {.lanes = plan->lanes, .executable = "/proc/self/exe", .engines = own_folder() / "engines"},
+      {.lanes = plan->lanes, .executable = own_executable(), .engines = own_engines()},
       environment.clock);
   if (!pool) return fail(in_context(std::move(pool), "starting the lanes"));
   auto service = service::Service::start(**pool, environment.clock, *std::move(versions),

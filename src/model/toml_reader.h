@@ -53,6 +53,9 @@ class Fields {
   /// The tables of [[key]], empty where there are none.
   std::vector<const toml::table*> tables(std::string_view key);
 
+  /// The caller reads this field by itself.
+  void known(std::string_view key) { known_.emplace(key); }
+
   /// Call when all fields have been asked for: reports one that nobody asked for.
   void no_others();
 
