@@ -1,5 +1,6 @@
 #include "serve/server.h"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -27,11 +28,14 @@ class LaneWatcher final : public net::Watcher {
   net::EventLoop& loop_;
 };
 
+constexpr Nanos kDeadlineTick = std::chrono::milliseconds(5);
+
 class HttpFront final : public Server {
  public:
   HttpFront(service::Service& service, lane::LanePool& pool, const Clock& clock,
             std::unique_ptr<net::NetThreads> threads)
-      : threads_(std::move(threads)),
+      : service_(service),
+        threads_(std::move(threads)),
         handler_(service, pool.arena(), clock, threads_->loops().size()) {
     std::size_t next = 0;
     for (lane::Lane* lane : pool.lanes()) {
@@ -58,6 +62,10 @@ class HttpFront final : public Server {
         watched.ready({});  // what came before
       });
     }
+    net::EventLoop& first = *threads_->loops().front();
+    first.post([&first, &service = service_] {
+      first.every(kDeadlineTick, [&service] { service.expire(); });
+    });
     auto http = net::HttpServer::start({.address = options.address, .port = options.port}, handler_,
                                        *threads_);
     if (!http) return std::move(http).error();
@@ -73,6 +81,7 @@ class HttpFront final : public Server {
   }
 
  private:
+  service::Service& service_;
   std::unique_ptr<net::NetThreads> threads_;
   Handler handler_;
   std::vector<std::unique_ptr<LaneWatcher>> watchers_;

@@ -85,6 +85,7 @@ Status Dispatcher::accept(JobPtr& job) {
   }
   ++stats_[version.index].accepted;
   ++unanswered_;
+  next_deadline_ = std::min(next_deadline_, job->request.deadline);
   queue.push(std::move(job));
   for (std::size_t lane = 0; lane < lanes_.size() && !queue.empty(); ++lane) feed(lane);
   return {};
@@ -170,14 +171,45 @@ bool Dispatcher::hand_over(std::size_t index, Running& batch) {
 }
 
 void Dispatcher::put_back(std::vector<JobPtr>&& jobs) {
-  for (JobPtr& job : jobs) queues_[job->version->index].insert(std::move(job));
+  for (JobPtr& job : jobs) queue_again(std::move(job));
   jobs.clear();
+}
+
+void Dispatcher::queue_again(JobPtr job) {
+  next_deadline_ = std::min(next_deadline_, job->request.deadline);
+  Queue& queue = queues_[job->version->index];
+  queue.insert(std::move(job));
 }
 
 void Dispatcher::fail(JobPtr job, Error error) {
   ++stats_[job->version->index].failed;
   --unanswered_;
   failed_.push_back({.job = std::move(job), .error = std::move(error)});
+}
+
+void Dispatcher::expire(Nanos now) {
+  if (now < next_deadline_) return;
+  next_deadline_ = Nanos::max();
+  for (Queue& queue : queues_) {
+    std::vector<std::uint32_t> late;
+    for (std::uint32_t i = 0; i < queue.size(); ++i) {
+      const Nanos deadline = queue.jobs()[i]->request.deadline;
+      if (deadline <= now) {
+        late.push_back(i);
+      } else {
+        next_deadline_ = std::min(next_deadline_, deadline);
+      }
+    }
+    std::vector<JobPtr> ended;
+    queue.take(late, ended);
+    for (JobPtr& job : ended) {
+      const double waited = to_millis(now - job->timing.accepted);
+      std::string why =
+          fmt::format("{}: still waiting for a lane when its timeout came, after {:.1f} ms",
+                      job->version->signature.label, waited);
+      fail(std::move(job), {ErrorCode::kDeadlineExceeded, std::move(why)});
+    }
+  }
 }
 
 std::vector<FailedJob> Dispatcher::take_failed() { return std::exchange(failed_, {}); }
@@ -267,7 +299,7 @@ void Dispatcher::lane_down(std::size_t index, const lane::LaneDown& down) {
       job->waiting.avoid_lane = static_cast<std::uint32_t>(index);
       job->waiting.alone = next == schedule::AfterLoss::kRunAgainAlone;
       ++stats_[job->version->index].retried;
-      queues_[job->version->index].insert(std::move(job));
+      queue_again(std::move(job));
     }
     lost.jobs.clear();
     spare_lists_.push_back(std::move(lost.jobs));

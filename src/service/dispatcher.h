@@ -64,6 +64,9 @@ class Dispatcher {
   /// What the worker held is queued again, in front, or given up.
   void lane_down(std::size_t lane, const lane::LaneDown& down);
 
+  /// Ends the jobs that wait and whose deadline has come. Cheap where none has.
+  void expire(Nanos now);
+
   /// Jobs that have ended with an error inside the calls above, for the caller to answer.
   std::vector<FailedJob> take_failed();
 
@@ -89,6 +92,7 @@ class Dispatcher {
   bool start_batch(std::size_t lane, const ServedVersion& version);
   bool hand_over(std::size_t lane, Running& batch);
   void put_back(std::vector<JobPtr>&& jobs);
+  void queue_again(JobPtr job);
   void fail(JobPtr job, Error error);
   void note_run(const Running& batch, const lane::BatchDone& done, LaneState& lane);
 
@@ -99,6 +103,7 @@ class Dispatcher {
   std::vector<Nanos> time_per_request_;  // smoothed, of each version on one lane
   std::size_t queue_limit_;
   std::size_t unanswered_ = 0;
+  Nanos next_deadline_ = Nanos::max();  // none that waits is earlier
   schedule::BatchChooser chooser_;
   std::vector<FailedJob> failed_;
   std::vector<JobPtr> spare_jobs_;

@@ -19,6 +19,8 @@ class Queue {
   bool empty() const { return jobs_.empty(); }
   std::size_t size() const { return jobs_.size(); }
   std::span<const schedule::Waiting> waiting() const { return waiting_; }
+  /// The jobs at the same places.
+  std::span<const JobPtr> jobs() const { return jobs_; }
   /// When the oldest was accepted; schedule::kNothingWaits for none.
   Nanos oldest() const;
 

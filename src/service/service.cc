@@ -36,6 +36,7 @@ class Service::Impl {
   Result<const ServedVersion*> find(std::string_view model, std::string_view version) const;
   void submit(Request request, ReplySink& sink);
   void drive(std::size_t lane);
+  void expire();
   std::vector<ServedModel> models() const;
   bool ready() const;
 
@@ -202,6 +203,14 @@ void Service::Impl::answer_failed(std::vector<FailedJob> failed) {
   }
 }
 
+void Service::Impl::expire() {
+  const Nanos now = clock_.now();
+  answer_failed(dispatcher_.with([&](Dispatcher& dispatcher) {
+    dispatcher.expire(now);
+    return dispatcher.take_failed();
+  }));
+}
+
 std::vector<ServedModel> Service::Impl::models() const {
   return dispatcher_.with([&](const Dispatcher& dispatcher) {
     std::vector<ServedModel> all;
@@ -258,6 +267,7 @@ Result<std::unique_ptr<Service>> Service::start(lane::LanePool& pool, const Cloc
 }
 
 void Service::submit(Request request, ReplySink& sink) { impl_->submit(std::move(request), sink); }
+void Service::expire() { impl_->expire(); }
 void Service::drive(lane::LaneId lane) { impl_->drive(static_cast<std::size_t>(lane)); }
 
 Result<const model::Manifest*> Service::find(std::string_view model,

@@ -119,6 +119,10 @@ class Service {
   /// Handles all events of a lane. Call when its event_fd() is readable.
   void drive(lane::LaneId lane);
 
+  /// Answers with kDeadlineExceeded what still waits at its deadline. Deadlines are kept as exactly
+  /// as this is called, by any thread; it costs next to nothing while none has come.
+  void expire();
+
   /// The version that a request for `model` and `version` ("": the newest) would run on.
   /// kNotFound, kInvalidArgument. The manifest lives as long as the service.
   Result<const model::Manifest*> find(std::string_view model, std::string_view version) const;

@@ -78,6 +78,7 @@ class ServiceTest : public testing::Test {
   Answer& submit(float value, std::int64_t tokens = 1, const std::string& model = "m",
                  const std::string& version = "") {
     Request request{.model = model, .version = version};
+    request.deadline = deadline_;
     auto block = pool_->arena().allocate(static_cast<std::size_t>(tokens) * sizeof(float));
     const std::vector<float> values(static_cast<std::size_t>(tokens), value);
     std::memcpy(block->bytes().data(), values.data(), values.size() * sizeof(float));
@@ -123,6 +124,7 @@ class ServiceTest : public testing::Test {
   }
 
   ManualClock clock_;
+  Nanos deadline_ = Nanos::max();  // of the requests that follow
   std::vector<std::unique_ptr<Answer>> answers_;
   std::unique_ptr<FakePool> pool_;
   std::unique_ptr<Service> service_;
@@ -276,6 +278,39 @@ TEST_F(ServiceTest, RefusesWhatDoesNotFitTheQueue) {
   EXPECT_EQ(stats.accepted, 3U);
   EXPECT_EQ(stats.succeeded, 3U);
   EXPECT_EQ(stats.refused[static_cast<std::size_t>(ErrorCode::kUnavailable)], 1U);
+}
+
+TEST_F(ServiceTest, EndsWhatStillWaitsAtItsDeadlineWhileTheLaneIsBusy) {
+  start_up(1);
+  deadline_ = Nanos(100);
+  submit(1);
+  Answer& late = submit(2);
+  deadline_ = Nanos(200);
+  Answer& later = submit(3);
+  clock_.advance(Nanos(99));
+  service_->expire();
+  EXPECT_EQ(late.calls, 0);
+  clock_.advance(Nanos(1));
+  service_->expire();
+  EXPECT_EQ(late.error, ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(later.calls, 0);
+  finish(0);  // the first one runs already: it is answered
+  EXPECT_EQ(answers_[0]->values, std::vector<float>{100});
+  finish(0);
+  EXPECT_EQ(later.values, std::vector<float>{300});
+  EXPECT_EQ(service_->unanswered(), 0U);
+}
+
+TEST_F(ServiceTest, KeepsTheDeadlineOfARequestThatADeadWorkerHeld) {
+  start_up(1);
+  deadline_ = Nanos(100);
+  Answer& answer = submit(1);
+  service_->expire();
+  fake(0).down();
+  drive(0);
+  clock_.advance(Nanos(100));
+  service_->expire();
+  EXPECT_EQ(answer.error, ErrorCode::kDeadlineExceeded);
 }
 
 TEST_F(ServiceTest, RefusesUnknownModelsAndVersions) {

@@ -141,6 +141,19 @@ def test_a_second_signal_stops_at_once(own_server, tmp_path):
     server.process.returncode = 0  # what it answers to the fixture's question
 
 
+def test_a_timeout_is_kept_while_every_lane_is_busy(own_server):
+    server = own_server()
+    held = Load(server, "slow", len(server.workers()), lambda client, sent: tensor([1.0]), lambda request, answer: None)
+    wait_for(lambda: server.metrics()['corelane_running_requests{model="slow",version="1"}'] == len(held.threads),
+             "busy lanes")
+    began = time.monotonic()
+    status, answer = server.infer("slow", tensor([0.0]), parameters={"timeout": 50_000})
+    assert status == 503 and "timeout" in answer["error"]
+    assert time.monotonic() - began < 0.5
+    held.stop()
+    assert not held.failures
+
+
 def test_a_full_queue_refuses_at_once(own_server):
     server = own_server("--queue", "2")
     lanes = len(server.workers())
