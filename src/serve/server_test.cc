@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
-#include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -49,20 +50,29 @@ class ServerTest : public testing::Test {
     while (!service_->settled()) std::this_thread::yield();
   }
 
+  /// A request on its way: answer() waits for what comes back.
+  struct Asked {
+    std::unique_ptr<net::HttpClient> client;
+    Answer answer() {
+      const auto got = client->receive();
+      if (!got) return {.body = got.error().message};
+      return {
+          .status = got->status,
+          .content_type = std::string(got->header("content-type").value_or("")),
+          .retry_after = std::string(got->header("retry-after").value_or("")),
+          .body = std::string(reinterpret_cast<const char*>(got->body.data()), got->body.size())};
+    }
+  };
+  Asked send(const std::string& method, const std::string& path, const std::string& body = "",
+             std::vector<net::PreparedRequest::Header> headers = {}) {
+    Asked asked{*net::HttpClient::connect({.port = server_->port()})};
+    const net::PreparedRequest request(method, path, headers, std::as_bytes(std::span(body)));
+    EXPECT_TRUE(asked.client->send(request.bytes()));
+    return asked;
+  }
   Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
              std::vector<net::PreparedRequest::Header> headers = {}) {
-    auto client = *net::HttpClient::connect({.port = server_->port()});
-    const auto answer = client->exchange({method, path, headers, std::as_bytes(std::span(body))});
-    if (!answer) return {.body = answer.error().message};
-    return {.status = answer->status,
-            .content_type = std::string(answer->header("content-type").value_or("")),
-            .retry_after = std::string(answer->header("retry-after").value_or("")),
-            .body = std::string(reinterpret_cast<const char*>(answer->body.data()),
-                                answer->body.size())};
-  }
-  std::future<Answer> ask_later(const std::string& path, const std::string& body,
-                                std::vector<net::PreparedRequest::Header> headers = {}) {
-    return std::async(std::launch::async, [=, this] { return ask("POST", path, body, headers); });
+    return send(method, path, body, std::move(headers)).answer();
   }
   /// Waits for the lane's `count`-th batch and gives back its first input.
   lane::TensorRef answer_batch(std::size_t count = 1) {
@@ -82,15 +92,16 @@ class ServerTest : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
+constexpr Nanos kLong = std::chrono::seconds(20);
 const char* const kInfer = "/v2/models/m/infer";
 const char* const kJson =
     R"({"id":"7","inputs":[{"name":"x","shape":[1,2],"datatype":"FP32","data":[1,2]}]})";
 
 TEST_F(ServerTest, AnswersAnInferRequestInJson) {
   come_up();
-  auto answer = ask_later(kInfer, kJson);
+  auto asked = send("POST", kInfer, kJson);
   answer_batch();
-  const Answer got = answer.get();
+  const Answer got = asked.answer();
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.content_type, "application/json");
   EXPECT_EQ(got.body, R"({"model_name":"m","model_version":"1","id":"7","outputs":[{"name":"y",)"
@@ -102,10 +113,10 @@ TEST_F(ServerTest, ReadsABinaryTensorStraightIntoTheArenaAlignedForTheEngine) {
   const std::string json =
       R"({"inputs":[{"name":"x","shape":[1,2],"datatype":"FP32",)"
       R"("parameters":{"binary_data_size":8}}],"parameters":{"binary_data_output":true}})";
-  auto answer = ask_later(kInfer, json + std::string(8, '\1'),
-                          {{"Inference-Header-Content-Length", std::to_string(json.size())}});
+  auto asked = send("POST", kInfer, json + std::string(8, '\1'),
+                    {{"Inference-Header-Content-Length", std::to_string(json.size())}});
   EXPECT_EQ(answer_batch().offset % lane::Arena::kAlignment, 0U);
-  const Answer got = answer.get();
+  const Answer got = asked.answer();
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.content_type, "application/octet-stream");
   float values[2];
@@ -149,9 +160,9 @@ TEST_F(ServerTest, NamesWhatIsWrongAndCountsIt) {
 
 TEST_F(ServerTest, SaysWhenToComeBackWhereTheQueueIsFull) {
   come_up();
-  auto running = ask_later(kInfer, kJson);
+  auto running = send("POST", kInfer, kJson);
   while (pool_.fake(0).dispatched().empty()) std::this_thread::yield();
-  auto waiting = ask_later(kInfer, kJson);
+  auto waiting = send("POST", kInfer, kJson);
   while (service_->stats().versions[0].waiting == 0) std::this_thread::yield();
   const Answer refused = ask("POST", kInfer, kJson);
   EXPECT_EQ(refused.status, 503);
@@ -159,19 +170,20 @@ TEST_F(ServerTest, SaysWhenToComeBackWhereTheQueueIsFull) {
   EXPECT_NE(refused.body.find("m@1: queue full (1 waiting)"), std::string::npos);
   answer_batch(1);
   answer_batch(2);
-  EXPECT_EQ(running.get().status, 200);
-  EXPECT_EQ(waiting.get().status, 200);
+  EXPECT_EQ(running.answer().status, 200);
+  EXPECT_EQ(waiting.answer().status, 200);
 }
 
 TEST_F(ServerTest, AnswersWhatHadBegunBeforeItEnds) {
   come_up();
-  auto answer = ask_later(kInfer, kJson);
+  auto asked = send("POST", kInfer, kJson);
   while (pool_.fake(0).dispatched().empty()) std::this_thread::yield();
-  auto drained =
-      std::async(std::launch::async, [this] { return server_->drain(std::chrono::seconds(20)); });
+  bool in_time = false;
+  std::jthread drain([&](const std::stop_token&) { in_time = server_->drain(kLong); });
   answer_batch();
-  EXPECT_EQ(answer.get().status, 200);
-  EXPECT_TRUE(drained.get());
+  EXPECT_EQ(asked.answer().status, 200);
+  drain.join();
+  EXPECT_TRUE(in_time);
   EXPECT_FALSE(net::HttpClient::connect({.port = server_->port()}));
 }
 
