@@ -3,24 +3,28 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "lane/arena.h"
 #include "lane/channel.h"
-#include "lane/channel_layout.h"
+#include "lane/lane.h"
+#include "lane/load_spec.h"
 #include "lane/model_loader.h"
 #include "lane/process_lane.h"
 #include "lane/shared_memory.h"
-#include "lane/testing/lane_driver.h"
+#include "lane/tensor_ref.h"
 #include "lane/testing/probe_model.h"
+#include "tensor/dtype.h"
 
 namespace {
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "lane/block_book.h"
 #include "lane/shared_memory.h"

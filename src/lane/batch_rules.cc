@@ -1,10 +1,11 @@
 #include "lane/batch_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -14,7 +14,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -23,8 +22,10 @@
 #include "base/units.h"
 #include "lane/channel_layout.h"
 #include "lane/lane.h"
+#include "lane/tensor_ref.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
+#include "tensor/view.h"
 
 namespace corelane::lane {
 namespace {

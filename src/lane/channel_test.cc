@@ -11,18 +11,21 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "base/units.h"
 #include "lane/channel_layout.h"
 #include "lane/lane.h"
 #include "lane/shared_memory.h"
+#include "lane/tensor_ref.h"
 #include "lane/testing/lane_driver.h"
 #include "tensor/dtype.h"
+#include "tensor/shape.h"
 #include "tensor/view.h"
 
 namespace corelane::lane {

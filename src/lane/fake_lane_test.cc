@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "lane/lane.h"
+#include "lane/tensor_ref.h"
+#include "tensor/dtype.h"
 
 namespace corelane::lane {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
-#include "base/check.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "engine/engine_abi.h"
 #include "engine/loader.h"
 #include "lane/arena.h"
 #include "lane/batch_rules.h"
@@ -304,7 +304,7 @@ Status ModelRunner::scatter_bytes(std::size_t output, std::size_t members,
     if (!place) {
       return no_room(memory.size());
     }
-    std::memcpy(memory.data() + *place, rest.data(), *bytes);
+    std::ranges::copy(rest.first(*bytes), memory.subspan(*place).begin());  // may be none at all
     completion.tensors[m * outputs_.size() + output] =
         wire_tensor(from.dtype, *part, *place, *bytes);
     rest = rest.subspan(*bytes);

@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/testing/manual_clock.h"
 #include "lane/channel_layout.h"
 #include "lane/model_loader.h"
@@ -35,7 +32,8 @@ class Bench {
   Bench& add(tensor::DType type, const std::vector<std::int64_t>& dims,
              const std::vector<T>& elements, std::size_t offset = 0) {
     const std::size_t place = offset != 0 ? offset : next_;
-    std::memcpy(arena_.data() + place, elements.data(), elements.size() * sizeof(T));
+    std::ranges::copy(std::as_bytes(std::span(elements)),
+                      arena_.begin() + static_cast<std::ptrdiff_t>(place));
     WireTensor& tensor = submission_->tensors[submission_->members++];
     tensor = {.offset = place,
               .bytes = elements.size() * sizeof(T),
@@ -71,7 +69,8 @@ class Bench {
   std::vector<T> output(std::size_t member) const {
     const WireTensor& tensor = completion_->tensors[member];
     std::vector<T> elements(tensor.bytes / sizeof(T));
-    std::memcpy(elements.data(), memory_.data() + tensor.offset, tensor.bytes);
+    std::ranges::copy(std::span(memory_).subspan(tensor.offset, tensor.bytes),
+                      std::as_writable_bytes(std::span(elements)).begin());
     return elements;
   }
   std::vector<std::int64_t> shape(std::size_t member) const {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,18 +16,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "base/units.h"
 #include "device/cpu_budget.h"
 #include "lane/channel_layout.h"
 #include "lane/control_socket.h"
 #include "lane/lane.h"
+#include "lane/load_spec.h"
 #include "lane/shared_memory.h"
 #include "lane/testing/lane_driver.h"
 #include "lane/testing/probe_model.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace corelane::lane {
 namespace {
@@ -77,6 +83,7 @@ struct OneLane {
   std::uint64_t dispatch(SlotId slot, const std::vector<const PlacedTensor*>& tensors,
                          const std::vector<std::int64_t>& padded_to = {}) {
     std::vector<Member> members;
+    members.reserve(tensors.size());
     for (const PlacedTensor* tensor : tensors) {
       members.push_back({.inputs = {&tensor->ref, 1}});
     }

@@ -50,8 +50,8 @@ Result<std::unique_ptr<LaneChannel>> LaneChannel::create() {
     return std::move(mapping).error();
   }
   ServerEnd end(format_channel(mapping->bytes()));
-  return std::unique_ptr<LaneChannel>(new LaneChannel{
-      .memory = *std::move(memory), .mapping = *std::move(mapping), .end = std::move(end)});
+  return std::unique_ptr<LaneChannel>(
+      new LaneChannel{.memory = *std::move(memory), .mapping = *std::move(mapping), .end = end});
 }
 
 Result<ProcessLane::Outputs> ProcessLane::make_outputs(Bytes of_one_batch) {

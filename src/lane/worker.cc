@@ -1,12 +1,14 @@
 #include "lane/worker.h"
 
 #include <malloc.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +27,7 @@
 #include "lane/control_socket.h"
 #include "lane/lane.h"
 #include "lane/model_loader.h"
+#include "lane/model_runner.h"
 #include "lane/model_table.h"
 #include "lane/shared_memory.h"
 #include "lane/worker_options.h"

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "lane/control_messages.h"
 #include "lane/lane.h"
+#include "lane/load_spec.h"
 
 namespace corelane::lane {
 

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
-#include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "lane/control_messages.h"
 #include "lane/lane.h"
+#include "lane/load_spec.h"
 
 namespace corelane::lane {
 namespace {

@@ -1,7 +1,8 @@
 #include "lane/worker_keeper.h"
 
+#include <signal.h>
+
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "lane/lane.h"
 #include "lane/process_lane.h"
 #include "lane/worker_book.h"
+#include "lane/worker_options.h"
 #include "lane/worker_process.h"
 
 namespace corelane::lane {

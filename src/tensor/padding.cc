@@ -161,6 +161,9 @@ void cut(std::span<std::byte> part, const Shape& part_shape, std::span<const std
 }
 
 void fill(std::span<std::byte> elements, DType type, double value) {
+  if (elements.empty()) {
+    return;  // there may be no memory, which memset must not be given
+  }
   switch (type) {
     case DType::kBool:
       return fill_as(elements, static_cast<std::uint8_t>(value != 0 ? 1 : 0));

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -46,7 +46,7 @@ template <typename T>
 PlacedTensor place(Arena& arena, tensor::DType type, const tensor::Shape& shape,
                    std::span<const T> elements) {
   auto memory = arena.allocate(elements.size_bytes());
-  std::memcpy(memory->bytes().data(), elements.data(), elements.size_bytes());
+  std::ranges::copy(std::as_bytes(elements), memory->bytes().begin());
   PlacedTensor placed{.memory = *std::move(memory), .ref = {}};
   placed.ref = {.dtype = type,
                 .shape = shape,
@@ -58,7 +58,7 @@ PlacedTensor place(Arena& arena, tensor::DType type, const tensor::Shape& shape,
 template <typename T>
 std::vector<T> elements_of(const tensor::TensorView& view) {
   std::vector<T> elements(view.bytes.size() / sizeof(T));
-  std::memcpy(elements.data(), view.bytes.data(), view.bytes.size());
+  std::ranges::copy(view.bytes, std::as_writable_bytes(std::span(elements)).begin());
   return elements;
 }
 

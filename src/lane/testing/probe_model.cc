@@ -1,6 +1,7 @@
 #include "lane/testing/probe_model.h"
 
-#include <cstdlib>
+#include <stdlib.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
