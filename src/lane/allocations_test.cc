@@ -95,7 +95,8 @@ struct Loop {
   ProcessLane lane{{.id = {}, .name = "cpu:0", .cores = {0}},
                    *ProcessLane::make_outputs({.count = 1 << 20}),
                    *make_eventfd(),
-                   [](const std::string&) {}};
+                   [](const std::string&) {},
+                   kClock};
   Mapping outputs = *Mapping::of(lane.outputs_fd(), Mapping::Access::kReadWrite);
   std::unique_ptr<ModelRunner> model;
   std::optional<WorkerEnd> worker;

@@ -31,7 +31,7 @@ class ProcessPool final : public LanePool {
  public:
   explicit ProcessPool(std::unique_ptr<Arena> arena) : arena_(std::move(arena)) {}
 
-  Status add_lane(const PoolOptions& options, const device::LaneCores& cores);
+  Status add_lane(const PoolOptions& options, const device::LaneCores& cores, const Clock& clock);
   Status start(const PoolOptions& options, const Clock& clock);
 
   Arena& arena() override { return *arena_; }
@@ -67,7 +67,8 @@ class ProcessPool final : public LanePool {
   std::unique_ptr<Supervisor> supervisor_;  // last: its workers end before what they use goes
 };
 
-Status ProcessPool::add_lane(const PoolOptions& options, const device::LaneCores& cores) {
+Status ProcessPool::add_lane(const PoolOptions& options, const device::LaneCores& cores,
+                             const Clock& clock) {
   auto outputs = ProcessLane::make_outputs(options.output_limit);
   if (!outputs) {
     return std::move(outputs).error();
@@ -80,7 +81,7 @@ Status ProcessPool::add_lane(const PoolOptions& options, const device::LaneCores
   lanes_.push_back(std::make_unique<ProcessLane>(
       LaneInfo{.id = id, .name = to_string(cores), .cores = cores.cpus, .threads = cores.threads},
       *std::move(outputs), *std::move(event),
-      [this, id](std::string why) { restart(id, std::move(why)); }));
+      [this, id](std::string why) { restart(id, std::move(why)); }, clock));
   views_.push_back(lanes_.back().get());
   return {};
 }
@@ -99,7 +100,8 @@ Status ProcessPool::start(const PoolOptions& options, const Clock& clock) {
                                   .engines = options.engines,
                                   .arena = arena_->fd(),
                                   .spin = options.spin},
-                      .restart_delay = options.restart_delay};
+                      .restart_delay = options.restart_delay,
+                      .longest_batch = options.longest_batch};
     keepers.push_back(std::make_unique<WorkerKeeper>(*lanes_[k], std::move(setup), clock));
   }
   supervisor_ = std::make_unique<Supervisor>(std::move(keepers), *std::move(wake), clock);
@@ -119,7 +121,7 @@ Result<std::unique_ptr<LanePool>> LanePool::start(const PoolOptions& options, co
   }
   auto pool = std::make_unique<ProcessPool>(*std::move(arena));
   for (const device::LaneCores& cores : options.lanes) {
-    auto added = pool->add_lane(options, cores);
+    auto added = pool->add_lane(options, cores, clock);
     if (!added) {
       return in_context(std::move(added), "lane " + to_string(cores));
     }

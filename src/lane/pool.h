@@ -24,6 +24,8 @@ struct PoolOptions {
   Bytes output_limit{.count = std::uint64_t{1} << 30};  // of one batch on one lane
   /// Before a worker that died is started again; doubles with each death in a row, up to 10 s.
   Nanos restart_delay{std::chrono::milliseconds(50)};
+  /// A worker that has been at one batch for longer hangs, and is killed: LaneDown names the batch.
+  Nanos longest_batch{std::chrono::minutes(5)};
   /// How long a worker looks for its next batch before it sleeps. Shortens a round trip by some
   /// microseconds and costs the lane's cores that time after each batch.
   Nanos spin{};

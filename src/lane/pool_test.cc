@@ -251,6 +251,20 @@ TEST(LanePool, RestartsAWorkerThatHangsWhenAsked) {
   EXPECT_TRUE(wait_for<LaneUp>(one.lane(), kLong));
 }
 
+TEST(LanePool, KillsAWorkerThatIsAtOneBatchForTooLong) {
+  PoolOptions impatient = options();
+  impatient.longest_batch = std::chrono::milliseconds(300);
+  OneLane one(impatient);
+  const ProbeModel hanging(R"({ behaviour = "hang" })");
+  const SlotId slot = one.load_well(hanging.spec());
+  const PlacedTensor in = one.floats({1}, {1});
+  const std::uint64_t lost = one.dispatch(slot, {&in});
+  const auto down = wait_for<LaneDown>(one.lane(), kLong);
+  ASSERT_TRUE(down);
+  EXPECT_EQ(down->reason, "a batch takes longer than 300 ms (killed by signal 9)");
+  EXPECT_EQ(down->lost_batches, std::vector{lost});
+}
+
 TEST(LanePool, SaysHowAWorkerDiesOfItsModel) {
   OneLane one;
   const ProbeModel crashing(R"({ behaviour = "crash" })");

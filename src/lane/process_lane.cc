@@ -68,11 +68,13 @@ Result<ProcessLane::Outputs> ProcessLane::make_outputs(Bytes of_one_batch) {
   return Outputs{.memory = *std::move(memory), .mapping = *std::move(mapping)};
 }
 
-ProcessLane::ProcessLane(LaneInfo info, Outputs outputs, FileDescriptor event, OnBroken on_broken)
+ProcessLane::ProcessLane(LaneInfo info, Outputs outputs, FileDescriptor event, OnBroken on_broken,
+                         const Clock& clock)
     : info_(std::move(info)),
       outputs_(std::move(outputs)),
       event_(std::move(event)),
-      on_broken_(std::move(on_broken)) {}
+      on_broken_(std::move(on_broken)),
+      clock_(clock) {}
 
 std::span<const std::byte> ProcessLane::memory_of(std::size_t slot) const {
   const std::size_t part = outputs_.mapping.bytes().size() / kDepth;
@@ -95,6 +97,7 @@ Result<std::uint64_t> ProcessLane::dispatch(const Batch& batch) {
     free->use = Use::kRunning;
     free->number = state.next_number++;
     free->members = batch.members.size();
+    free->dispatched = clock_.now();
     state.channel->end.wake_worker();
     return free->number;
   });
@@ -154,6 +157,7 @@ std::optional<LaneEvent> ProcessLane::take_completion(State& state) {
     return std::nullopt;
   }
   oldest->use = Use::kDone;
+  state.last_done = clock_.now();
   return BatchDone{.batch = oldest->number,
                    .status = std::move((*completion)->status),
                    .outputs_per_member = (*completion)->outputs_per_member,
@@ -213,6 +217,18 @@ void ProcessLane::release(std::uint64_t batch) {
                     static_cast<off_t>(used - kKeep));
   }
   state_.with([place = index](State& state) { state.slots[place].use = Use::kFree; });
+}
+
+std::optional<Nanos> ProcessLane::running_since() const {
+  return state_.with([](const State& state) {
+    std::optional<Nanos> since;
+    for (const Slot& slot : state.slots) {
+      if (slot.use == Use::kRunning) {
+        since = std::min(since.value_or(Nanos::max()), slot.dispatched);
+      }
+    }
+    return since ? std::optional(std::max(*since, state.last_done)) : since;
+  });
 }
 
 void ProcessLane::post(LaneEvent event) { add({.event = std::move(event), .channel = nullptr}); }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/guarded.h"
 #include "base/result.h"
 #include "lane/channel.h"
@@ -40,7 +41,9 @@ class ProcessLane final : public Lane {
   /// Called, without a lock held, when the worker breaks the channel's protocol: end it.
   using OnBroken = std::function<void(std::string why)>;
 
-  ProcessLane(LaneInfo info, Outputs outputs, FileDescriptor event, OnBroken on_broken);
+  /// Borrows the clock.
+  ProcessLane(LaneInfo info, Outputs outputs, FileDescriptor event, OnBroken on_broken,
+              const Clock& clock);
 
   static Result<Outputs> make_outputs(Bytes of_one_batch);
 
@@ -52,6 +55,8 @@ class ProcessLane final : public Lane {
 
   /// For the supervisor.
   int outputs_fd() const { return outputs_.memory.get(); }
+  /// Since when the worker is at the batch that it is at; nullopt when it has none.
+  std::optional<Nanos> running_since() const;
   void post(LaneEvent event);
   /// The channel is used from the moment on that LaneUp is taken.
   void post_up(int pid, std::unique_ptr<LaneChannel> channel);
@@ -64,6 +69,7 @@ class ProcessLane final : public Lane {
     Use use = Use::kFree;
     std::uint64_t number = 0;
     std::size_t members = 0;
+    Nanos dispatched{};
     std::vector<tensor::TensorView> outputs;
   };
   struct Posted {
@@ -75,6 +81,7 @@ class ProcessLane final : public Lane {
     std::string broken;                    // why the channel is not to be used any more
     std::array<Slot, kDepth> slots;
     std::uint64_t next_number = 1;
+    Nanos last_done{};  // when a completion was last taken: a batch behind it began about then
     std::deque<Posted> posted;
     bool post_wrote = false;  // the eventfd, since it was last drained
     bool delivered = false;   // something, since the last nullopt
@@ -91,6 +98,7 @@ class ProcessLane final : public Lane {
   Outputs outputs_;
   FileDescriptor event_;
   OnBroken on_broken_;
+  const Clock& clock_;
   Guarded<State> state_;
 };
 

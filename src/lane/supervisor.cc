@@ -93,11 +93,12 @@ void Supervisor::do_work() {
 
 void Supervisor::wait(const std::stop_token& stop) {
   std::vector<pollfd> waits{{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
+  const Nanos now = clock_.now();
   Nanos due = Nanos::max();
   for (const auto& keeper : keepers_) {
     waits.push_back({.fd = keeper->pidfd(), .events = POLLIN, .revents = 0});
     waits.push_back({.fd = keeper->control_fd(), .events = POLLIN, .revents = 0});
-    due = std::min(due, keeper->due());
+    due = std::min(due, keeper->due(now));
   }
   if (!stop.stop_requested()) {
     sleep_until_ready(waits, clock_.now(), due);

@@ -52,6 +52,21 @@ void WorkerKeeper::look(Nanos now) {
   read_reports();
   if (how) {
     note_end(*how, now);
+  } else {
+    kill_if_it_hangs(now);
+  }
+}
+
+Nanos WorkerKeeper::due(Nanos now) const {
+  // A batch that begins later is over its time later than this.
+  return process_ ? lane_.running_since().value_or(now) + setup_.longest_batch : start_at_;
+}
+
+void WorkerKeeper::kill_if_it_hangs(Nanos now) {
+  const auto since = lane_.running_since();
+  if (since && now >= *since + setup_.longest_batch) {
+    kill("a batch takes longer than " +
+         std::to_string(setup_.longest_batch / std::chrono::milliseconds(1)) + " ms");
   }
 }
 

@@ -26,6 +26,7 @@ struct WorkerSetup {
   std::vector<int> cpus;
   WorkerOptions options;  // the descriptors are filled in for each worker
   Nanos restart_delay{};
+  Nanos longest_batch{};
 };
 
 /// One lane's worker process, from one start to the next. Confined to the supervisor thread.
@@ -39,10 +40,10 @@ class WorkerKeeper {
   /// Kills the worker, whose LaneDown will say why.
   void kill(const std::string& reason);
 
-  /// Does what is due: starts a worker, reads what it says, notices its end.
+  /// Does what is due: starts a worker, reads what it says, notices its end, kills one that hangs.
   void look(Nanos now);
   /// When look() is due though no descriptor is ready; Nanos::max() for never.
-  Nanos due() const { return process_ ? Nanos::max() : start_at_; }
+  Nanos due(Nanos now) const;
   /// Those that make look() due when they are readable; -1 while there is no worker.
   int pidfd() const { return process_ ? process_->pidfd() : -1; }
   int control_fd() const { return process_ ? control_->fd() : -1; }
@@ -56,6 +57,7 @@ class WorkerKeeper {
   void start(Nanos now);
   Status try_to_start();
   void read_reports();
+  void kill_if_it_hangs(Nanos now);
   void carry_out(const WorkerBook::Steps& steps);
   void note_end(const std::string& how, Nanos now);
 
