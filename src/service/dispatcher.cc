@@ -103,6 +103,7 @@ void Dispatcher::feed_all() {
 
 void Dispatcher::feed(std::size_t index) {
   const LaneState& lane = lanes_[index];
+  if (!can_take(lane)) return;
   oldest_.clear();
   for (const ServedVersion* version : versions_) {
     oldest_.push_back(serves(lane, *version) ? queues_[version->index].oldest()
