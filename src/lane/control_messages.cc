@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "lane/lane.h"
+#include "lane/load_spec.h"
 
 namespace corelane::lane {
 namespace {
@@ -59,21 +60,30 @@ Json to_object(const ModelLoaded& loaded) {
   return json;
 }
 
-std::optional<Report> parse_loaded(const Json& json) {
-  const auto slot = member<std::uint32_t>(json, "slot");
-  auto report = member<std::string>(json, "report");
-  const auto took = member<std::int64_t>(json, "took_ns");
-  if (!slot || !report || !took) {
+/// The slot that a message is about; negative where it names none. Not an optional: g++ 12 takes
+/// those for uninitialised under the sanitizers.
+std::int64_t slot_of(const Json& json) {
+  const std::int64_t slot = member<std::int64_t>(json, "slot").value_or(-1);
+  return slot <= UINT32_MAX ? slot : -1;
+}
+
+SlotId to_slot(std::int64_t slot) { return SlotId{static_cast<std::uint32_t>(slot)}; }
+
+std::optional<ModelLoaded> parse_loaded(const Json& json, std::int64_t slot) {
+  const auto report = json.find("report");
+  const std::int64_t took = member<std::int64_t>(json, "took_ns").value_or(-1);
+  const std::int64_t code = member<std::int64_t>(json, "error").value_or(-1);
+  if (slot < 0 || took < 0 || report == json.end() || !report->is_string() ||
+      code > static_cast<int>(ErrorCode::kInternal)) {
     return std::nullopt;
   }
-  ModelLoaded loaded{
-      .slot = SlotId{*slot}, .status = {}, .report = *std::move(report), .took = Nanos(*took)};
-  if (const auto code = member<int>(json, "error")) {
-    if (*code < 0 || *code > static_cast<int>(ErrorCode::kInternal)) {
-      return std::nullopt;
-    }
+  ModelLoaded loaded{.slot = to_slot(slot),
+                     .status = {},
+                     .report = report->get<std::string>(),
+                     .took = Nanos(took)};
+  if (code >= 0) {
     loaded.status =
-        Error{static_cast<ErrorCode>(*code), member<std::string>(json, "message").value_or("")};
+        Error{static_cast<ErrorCode>(code), member<std::string>(json, "message").value_or("")};
   }
   return loaded;
 }
@@ -112,39 +122,41 @@ std::string to_json(const Report& report) {
 
 Result<Command> parse_command(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  const auto what = json.is_object() ? member<std::string>(json, "do") : std::nullopt;
-  const auto slot = what ? member<std::uint32_t>(json, "slot") : std::nullopt;
-  // Made in place: g++ 12 takes a variant that is moved for uninitialised.
-  std::optional<Command> command;
-  if (what == "stop") {
-    command.emplace(std::in_place_type<StopCommand>);
-  } else if (what == "unload" && slot) {
-    command.emplace(std::in_place_type<UnloadCommand>, SlotId{*slot});
-  } else if (what == "load" && slot) {
-    auto folder = member<std::string>(json, "folder");
-    auto precision = member<std::string>(json, "precision");
-    if (folder && precision) {
-      command.emplace(std::in_place_type<LoadCommand>, SlotId{*slot},
-                      LoadSpec{.folder = *std::move(folder), .precision = *std::move(precision)});
-    }
+  if (!json.is_object()) {
+    return misread(text);
   }
-  return command ? Result<Command>(*std::move(command)) : misread(text);
+  const std::string what = member<std::string>(json, "do").value_or("");
+  const std::int64_t slot = slot_of(json);
+  if (what == "stop") {
+    return Command(std::in_place_type<StopCommand>);
+  }
+  if (what == "unload" && slot >= 0) {
+    return Command(std::in_place_type<UnloadCommand>, to_slot(slot));
+  }
+  const std::string folder = member<std::string>(json, "folder").value_or("");
+  const std::string precision = member<std::string>(json, "precision").value_or("");
+  if (what == "load" && slot >= 0 && !folder.empty() && !precision.empty()) {
+    return Command(std::in_place_type<LoadCommand>, to_slot(slot),
+                   LoadSpec{.folder = folder, .precision = precision});
+  }
+  return misread(text);
 }
 
 Result<Report> parse_report(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  const auto what = json.is_object() ? member<std::string>(json, "is") : std::nullopt;
+  if (!json.is_object()) {
+    return misread(text);
+  }
+  const std::string what = member<std::string>(json, "is").value_or("");
+  const std::int64_t slot = slot_of(json);
   if (what == "ready") {
-    return Report(Ready{});
+    return Report(std::in_place_type<Ready>);
   }
-  const auto slot = what ? member<std::uint32_t>(json, "slot") : std::nullopt;
-  if (what == "unloaded" && slot) {
-    return Report(ModelUnloaded{.slot = SlotId{*slot}});
+  if (what == "unloaded" && slot >= 0) {
+    return Report(std::in_place_type<ModelUnloaded>, to_slot(slot));
   }
-  if (what == "loaded") {
-    if (auto loaded = parse_loaded(json)) {
-      return *std::move(loaded);
-    }
+  if (auto loaded = what == "loaded" ? parse_loaded(json, slot) : std::nullopt) {
+    return Report(std::in_place_type<ModelLoaded>, *std::move(loaded));
   }
   return misread(text);
 }
