@@ -21,7 +21,7 @@ CpuBudget smt_machine(int cores) {
   for (int core = 0; core < cores; ++core) {
     budget.topology.cores.push_back({.cpus = {core, core + cores}});
   }
-  budget.usable.resize(static_cast<std::size_t>(2 * cores));
+  budget.usable.resize(2 * static_cast<std::size_t>(cores));
   std::iota(budget.usable.begin(), budget.usable.end(), 0);
   return budget;
 }

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <istream>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "device/cgroup.h"
+#include "device/cpu_budget.h"
 
 namespace corelane::device {
 namespace {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
+#include "device/cpu_budget.h"
+
 namespace corelane::device {
 namespace {
 

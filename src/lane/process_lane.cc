@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "lane/channel.h"

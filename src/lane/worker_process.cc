@@ -195,7 +195,8 @@ void WorkerProcess::send_signal(int signal) const {
 
 std::optional<std::string> WorkerProcess::ended() const {
   siginfo_t how{};
-  if (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &how, WEXITED | WNOHANG) != 0) {
+  constexpr int kEndOnly = WEXITED | WNOHANG;  // NOLINT(misc-include-cleaner): of <sys/wait.h>
+  if (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &how, kEndOnly) != 0) {
     return "lost: " + errno_error("waiting for it", errno).message;
   }
   if (how.si_pid == 0) {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -107,7 +107,8 @@ template <typename T>
 T filled(DType type, double value) {
   std::vector<T> elements(3);
   fill(std::as_writable_bytes(std::span(elements)), type, value);
-  EXPECT_EQ(std::memcmp(&elements[0], &elements[2], sizeof(T)), 0);
+  const auto bytes = std::as_bytes(std::span(elements));
+  EXPECT_TRUE(std::ranges::equal(bytes.first(sizeof(T)), bytes.last(sizeof(T))));
   return elements[1];
 }
 
