@@ -6,15 +6,22 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "net/event_loop.h"
+#include "net/http.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "wire/v2_infer.h"

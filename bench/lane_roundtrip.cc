@@ -7,18 +7,19 @@
 #include <fmt/core.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 

@@ -2,11 +2,11 @@
 // than it was given.
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "base/check.h"
 #include "net/byte_buffer.h"
+#include "net/http.h"
 #include "net/request_parser.h"
 
 using corelane::net::ByteBuffer;

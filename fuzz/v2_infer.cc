@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/result.h"
+#include "tensor/dtype.h"
 
 namespace {
 

@@ -6,6 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/plan.h"
+#include "bench/result.h"
+#include "model/manifest.h"
+#include "tensor/dtype.h"
+
 namespace corelane::bench {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,7 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "bench/experiments.h"
+#include "bench/plan.h"
+#include "bench/session.h"
 #include "load/http_target.h"
+#include "load/inputs.h"
+#include "load/lanes_target.h"
+#include "load/target.h"
+#include "model/manifest.h"
 #include "net/http_client.h"
 
 namespace corelane::bench {

@@ -5,18 +5,32 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "bench/experiments.h"
+#include "bench/session.h"
 #include "device/lane_plan.h"
 #include "device/process_memory.h"
+#include "lane/arena.h"
 #include "lane/pool.h"
+#include "load/inputs.h"
 #include "load/lanes_target.h"
+#include "load/target.h"
+#include "model/manifest.h"
 #include "service/lane_runner.h"
 #include "service/service.h"
+#include "service/stats.h"
 
 namespace corelane::bench {
 namespace {

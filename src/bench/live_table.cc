@@ -6,7 +6,14 @@
 #include <cstdio>
 #include <string>
 
+#include "base/clock.h"
 #include "base/duration.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "bench/experiments.h"
+#include "bench/result.h"
+#include "bench/study_table.h"
+#include "load/closed_loop.h"
 
 namespace corelane::bench {
 namespace {

@@ -6,16 +6,22 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/duration.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "load/phases.h"
 #include "model/manifest.h"
 #include "model/toml_reader.h"
 

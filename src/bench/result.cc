@@ -1,7 +1,10 @@
 #include "bench/result.h"
 
 #include <cerrno>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,9 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
+#include "stats/distribution.h"
 
 namespace corelane::bench {
 namespace {

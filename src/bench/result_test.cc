@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/result.h"
 #include "bench/testing/example_results.h"
 
 namespace corelane::bench {

@@ -7,13 +7,23 @@
 #include <ctime>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "bench/experiments.h"
+#include "bench/result.h"
+#include "bench/session.h"
 #include "bench/verdict.h"
+#include "load/closed_loop.h"
+#include "load/sample.h"
 #include "load/window.h"
+#include "store/store.h"
 
 namespace corelane::bench {
 namespace {

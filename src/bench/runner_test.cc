@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,8 +14,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
+#include "base/units.h"
+#include "bench/experiments.h"
+#include "bench/result.h"
+#include "bench/session.h"
+#include "load/closed_loop.h"
+#include "load/target.h"
 #include "load/testing/fake_target.h"
+#include "stats/distribution.h"
+#include "store/store.h"
 
 namespace corelane::bench {
 namespace {

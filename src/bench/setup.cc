@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -15,13 +17,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/result.h"
 #include "base/suggest.h"
+#include "bench/experiments.h"
 #include "bench/http_session.h"
 #include "bench/lanes_session.h"
+#include "bench/plan.h"
+#include "bench/result.h"
 #include "device/cpu_budget.h"
 #include "device/lane_plan.h"
 #include "device/machine_facts.h"
 #include "model/repository.h"
+#include "store/store.h"
 
 namespace corelane::bench {
 namespace {

@@ -8,6 +8,10 @@
 #include <span>
 #include <string>
 
+#include "base/units.h"
+#include "bench/experiments.h"
+#include "bench/result.h"
+
 namespace corelane::bench {
 namespace {
 

@@ -9,8 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
+#include "base/units.h"
+#include "bench/experiments.h"
 #include "bench/live_table.h"
+#include "bench/result.h"
 #include "bench/testing/example_results.h"
 
 namespace corelane::bench {

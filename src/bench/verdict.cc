@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "load/window.h"
+
 namespace corelane::bench {
 namespace {
 

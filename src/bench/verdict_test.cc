@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "load/window.h"
+
 namespace corelane::bench {
 namespace {
 

@@ -2,10 +2,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -15,10 +18,14 @@
 
 #include "base/duration.h"
 #include "base/log.h"
+#include "base/result.h"
+#include "base/units.h"
 #include "bench/live_table.h"
 #include "bench/plan.h"
+#include "bench/result.h"
 #include "bench/runner.h"
 #include "bench/setup.h"
+#include "bench/study_table.h"
 #include "cli/commands.h"
 #include "cli/own_files.h"
 #include "cli/stop_signals.h"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -7,10 +8,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/commands.h"
 #include "cli/compile_plan.h"
+#include "cli/input_option.h"
 #include "cli/source_digest.h"
 #include "cli/subprocess.h"
 #include "model/repository.h"

@@ -4,6 +4,13 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/input_option.h"
+#include "model/manifest.h"
+#include "tensor/dtype.h"
 
 namespace corelane::cli {
 namespace {

@@ -5,6 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
+#include "cli/input_option.h"
+#include "model/manifest.h"
+
 namespace corelane::cli {
 namespace {
 

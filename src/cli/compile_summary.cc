@@ -1,9 +1,20 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "base/result.h"
 #include "cli/compile_plan.h"
+#include "model/manifest.h"
+#include "tensor/dtype.h"
 
 namespace corelane::cli {
 namespace {

@@ -1,6 +1,8 @@
 #include "cli/help_topics.h"
 
 #include <array>
+#include <span>
+#include <string_view>
 
 namespace corelane::cli {
 namespace {

@@ -6,9 +6,15 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "base/result.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 
 namespace corelane::cli {

@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <string>
+
+#include "base/result.h"
 
 namespace corelane::cli {
 

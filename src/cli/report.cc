@@ -1,6 +1,7 @@
 #include "report/report.h"
 
 #include <fmt/format.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "cli/commands.h"
 #include "cli/open_file.h"

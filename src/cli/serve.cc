@@ -2,22 +2,29 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
+#include "base/result.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/own_files.h"
 #include "cli/stop_signals.h"
 #include "device/cpu_budget.h"
 #include "device/lane_plan.h"
+#include "lane/lane.h"
 #include "lane/pool.h"
 #include "model/repository.h"
 #include "serve/choose_precision.h"

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "base/result.h"
 
 namespace corelane::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -10,7 +11,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "base/result.h"
 
 namespace corelane::cli {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "base/result.h"
+
 namespace corelane::cli {
 namespace {
 

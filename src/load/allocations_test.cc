@@ -2,16 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <vector>
 
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
+#include "base/units.h"
 #include "load/closed_loop.h"
-#include "load/testing/fake_target.h"
+#include "load/target.h"
 
 namespace {
 thread_local std::int64_t allocations_of_thread = 0;

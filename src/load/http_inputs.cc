@@ -8,9 +8,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "load/http_target.h"
+#include "load/inputs.h"
+#include "model/manifest.h"
+#include "net/http_client.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 

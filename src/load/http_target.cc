@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,7 +11,12 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
+
+#include "base/result.h"
+#include "load/lanes_target.h"
+#include "load/target.h"
+#include "model/manifest.h"
+#include "net/http_client.h"
 
 namespace corelane::load {
 namespace {

@@ -4,11 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
+#include "load/inputs.h"
+#include "model/manifest.h"
+#include "net/http_client.h"
+#include "tensor/dtype.h"
 
 namespace corelane::load {
 namespace {

@@ -5,15 +5,21 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "load/element.h"
+#include "model/manifest.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace corelane::load {
 namespace {

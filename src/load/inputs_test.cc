@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "load/element.h"
+#include "model/manifest.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace corelane::load {
 namespace {

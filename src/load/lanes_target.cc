@@ -2,11 +2,22 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "lane/arena.h"
+#include "lane/lane.h"
+#include "load/inputs.h"
+#include "load/sample.h"
+#include "load/target.h"
+#include "service/service.h"
+#include "tensor/dtype.h"
 
 namespace corelane::load {
 namespace {

@@ -7,11 +7,21 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
+#include "base/units.h"
+#include "lane/lane.h"
+#include "load/inputs.h"
+#include "load/target.h"
+#include "model/manifest.h"
+#include "service/service.h"
 #include "service/testing/fake_pool.h"
+#include "tensor/dtype.h"
 
 namespace corelane::load {
 namespace {

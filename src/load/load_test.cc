@@ -5,11 +5,15 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
 #include "load/closed_loop.h"
 #include "load/phases.h"
+#include "load/sample.h"
+#include "load/target.h"
 #include "load/testing/fake_target.h"
 #include "load/window.h"
+#include "stats/distribution.h"
 
 namespace corelane::load {
 namespace {

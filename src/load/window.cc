@@ -1,13 +1,15 @@
 #include "load/window.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/units.h"
+#include "load/closed_loop.h"
+#include "load/sample.h"
+#include "stats/distribution.h"
+#include "stats/throughput.h"
 
 namespace corelane::load {
 namespace {

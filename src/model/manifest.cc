@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace corelane::model {
 

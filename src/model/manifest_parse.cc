@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
+#include "base/result.h"
 #include "model/manifest.h"
 #include "model/toml_reader.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
 
 // The format's page is docs/formats/manifest.md.

@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tensor/dtype.h"
 
 namespace corelane::model {
 namespace {

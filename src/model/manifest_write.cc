@@ -1,12 +1,17 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "model/manifest.h"
+#include "tensor/dtype.h"
 
 // The format's page is docs/formats/manifest.md.
 

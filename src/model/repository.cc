@@ -9,9 +9,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <ios>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/manifest.h"
 
 namespace corelane::model {
 namespace {

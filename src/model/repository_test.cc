@@ -4,8 +4,16 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/manifest.h"
 
 namespace corelane::model {
 namespace {

@@ -2,6 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
 #include "base/suggest.h"
 
 namespace corelane::model {

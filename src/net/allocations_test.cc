@@ -4,12 +4,17 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "net/event_loop.h"
+#include "net/http.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "wire/v2_infer.h"

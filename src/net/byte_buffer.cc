@@ -1,7 +1,11 @@
 #include "net/byte_buffer.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
 
 #include "net/http.h"
 

@@ -1,8 +1,18 @@
 #include "net/connection_set.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
 #include <utility>
-#include <vector>
+
+#include "base/guarded.h"
+#include "base/units.h"
+#include "net/event_loop.h"
+#include "net/http.h"
+#include "net/http_connection.h"
+#include "net/http_server.h"
 
 namespace corelane::net {
 namespace {

@@ -8,12 +8,21 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/guarded.h"
+#include "base/result.h"
+#include "base/units.h"
 
 namespace corelane::net {
 namespace {

@@ -1,6 +1,11 @@
 #include "net/http.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "base/check.h"
 

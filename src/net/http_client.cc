@@ -8,8 +8,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "net/byte_buffer.h"
 #include "net/http.h"
 #include "net/request_parser.h"

@@ -5,11 +5,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "base/units.h"
 #include "net/listener.h"
 
 namespace corelane::net {

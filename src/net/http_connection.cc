@@ -4,11 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "base/check.h"
+#include "base/units.h"
+#include "net/event_loop.h"
+#include "net/http.h"
+#include "net/outbox.h"
+#include "net/request_parser.h"
+#include "net/response_head.h"
 #include "wire/v2_response.h"
 
 namespace corelane::net {

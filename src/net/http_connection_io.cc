@@ -3,11 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <utility>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/check.h"
+#include "base/units.h"
+#include "net/http.h"
 #include "net/http_connection.h"
+#include "net/response_head.h"
 #include "wire/v2_response.h"
 
 namespace corelane::net {

@@ -4,13 +4,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/guarded.h"
+#include "base/result.h"
 #include "net/connection_set.h"
+#include "net/event_loop.h"
+#include "net/http.h"
 #include "net/listener.h"
 
 namespace corelane::net {

@@ -2,13 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
+#include "net/event_loop.h"
 #include "net/http_client.h"
 #include "net/testing/echo_handler.h"
 

@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <string>
 #include <utility>
+
+#include "base/result.h"
 
 namespace corelane::net {
 namespace {

@@ -1,13 +1,24 @@
 #include "net/request_parser.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "net/byte_buffer.h"
+#include "net/http.h"
 
 namespace corelane::net {
 namespace {

@@ -2,6 +2,11 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+
+#include "net/byte_buffer.h"
+#include "net/http.h"
 
 namespace corelane::net {
 namespace {

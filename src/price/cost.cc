@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "base/units.h"
+
 namespace corelane::price {
 namespace {
 

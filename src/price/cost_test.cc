@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
+
 namespace corelane::price {
 namespace {
 

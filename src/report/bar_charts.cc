@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "report/chart_parts.h"
+#include "report/charts.h"
+#include "report/report.h"
+#include "report/study.h"
 #include "report/tables.h"
 #include "report/words.h"
 

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "bench/result.h"
+#include "report/study.h"
 #include "report/words.h"
 
 namespace corelane::report {

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "price/catalogue.h"
 #include "report/bar_charts.h"
 #include "report/chart_parts.h"
+#include "report/report.h"
+#include "report/study.h"
 #include "report/tables.h"
 #include "report/words.h"
 

@@ -1,9 +1,15 @@
 #include "report/choice.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <optional>
 #include <tuple>
 #include <vector>
+
+#include "bench/result.h"
+#include "report/curve.h"
+#include "report/study.h"
 
 namespace corelane::report {
 namespace {

@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "bench/result.h"
 #include "bench/testing/example_results.h"
+#include "price/catalogue.h"
+#include "report/curve.h"
 #include "report/report.h"
 #include "report/sentence.h"
+#include "report/study.h"
 #include "report/testing/made_up.h"
 
 namespace corelane::report {

@@ -3,13 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "report/choice.h"
+#include "report/curve.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/tables.h"
 #include "report/words.h"
 

@@ -1,11 +1,17 @@
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/result.h"
+#include "price/catalogue.h"
+#include "report/report.h"
 #include "report/sinks.h"
+#include "report/study.h"
 #include "report/tables.h"
 
 namespace corelane::report {

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/result.h"
+#include "price/catalogue.h"
+#include "report/report.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/tables.h"
 #include "report/words.h"
 

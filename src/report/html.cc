@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@
 #include "report/facts.h"
 #include "report/html_parts.h"
 #include "report/page_assets.h"
+#include "report/report.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/tables.h"
 
 namespace corelane::report {

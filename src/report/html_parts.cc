@@ -5,6 +5,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "report/chart_parts.h"
+#include "report/charts.h"
+#include "report/table.h"
 
 namespace corelane::report {
 namespace {

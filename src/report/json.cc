@@ -1,10 +1,17 @@
 #include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "bench/result.h"
+#include "price/catalogue.h"
+#include "report/choice.h"
+#include "report/report.h"
 #include "report/sinks.h"
+#include "report/study.h"
 #include "report/tables.h"
 
 namespace corelane::report {

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "report/facts.h"
+#include "report/report.h"
 #include "report/sinks.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/tables.h"
 
 namespace corelane::report {

@@ -1,9 +1,14 @@
 #include "report/read.h"
 
 #include <algorithm>
-#include <iterator>
+#include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/result.h"
 
 namespace corelane::report {
 namespace {

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "bench/result.h"
 #include "report/testing/made_up.h"
 
 namespace corelane::report {

@@ -3,9 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "price/catalogue.h"
+#include "report/choice.h"
 #include "report/sentence.h"
+#include "report/study.h"
 
 namespace corelane::report {
 namespace {

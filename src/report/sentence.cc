@@ -4,8 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
+#include "bench/result.h"
+#include "report/choice.h"
+#include "report/curve.h"
+#include "report/report.h"
+#include "report/study.h"
 #include "report/words.h"
 
 namespace corelane::report {

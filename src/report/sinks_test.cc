@@ -8,15 +8,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "bench/result.h"
 #include "bench/testing/example_results.h"
 #include "price/catalogue.h"
 #include "report/html.h"
+#include "report/report.h"
+#include "report/study.h"
 #include "report/testing/made_up.h"
 #include "report/text.h"
 

@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "bench/result.h"
 #include "bench/testing/example_results.h"
+#include "price/catalogue.h"
 #include "report/testing/made_up.h"
 
 namespace corelane::report {

@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/units.h"
+#include "report/choice.h"
+#include "report/report.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/words.h"
 
 namespace corelane::report {

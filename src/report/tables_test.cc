@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "price/catalogue.h"
+#include "report/report.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/testing/made_up.h"
 
 namespace corelane::report {

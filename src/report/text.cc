@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "report/facts.h"
+#include "report/report.h"
+#include "report/study.h"
+#include "report/table.h"
 #include "report/tables.h"
-#include "report/words.h"
 
 namespace corelane::report {
 namespace {

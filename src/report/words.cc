@@ -4,11 +4,15 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
+
+#include "base/units.h"
 
 namespace corelane::report {
 namespace {

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/units.h"
+#include "schedule/cost.h"
 
 namespace corelane::schedule {
 namespace {

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/units.h"
+#include "schedule/cost.h"
 #include "schedule/retry.h"
 
 namespace corelane::schedule {

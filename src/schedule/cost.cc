@@ -1,5 +1,10 @@
 #include "schedule/cost.h"
 
+#include <cstdint>
+#include <string_view>
+
+#include "base/units.h"
+
 namespace corelane::schedule {
 
 double volume(const Sizes& sizes) {

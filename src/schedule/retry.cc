@@ -1,5 +1,7 @@
 #include "schedule/retry.h"
 
+#include <cstdint>
+
 namespace corelane::schedule {
 
 AfterLoss decide_after_loss(std::uint32_t losses) {

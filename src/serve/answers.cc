@@ -4,8 +4,14 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
+#include "base/result.h"
+#include "base/units.h"
+#include "net/http.h"
 #include "wire/http_status.h"
 #include "wire/v2_response.h"
 

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/manifest.h"
 
 namespace corelane::serve {
 namespace {

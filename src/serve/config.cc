@@ -5,7 +5,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
+
+#include "base/result.h"
 
 namespace corelane::serve {
 namespace {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
+#include "model/manifest.h"
 #include "serve/choose_precision.h"
 
 namespace corelane::serve {

@@ -2,14 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "base/clock.h"
+#include "base/result.h"
+#include "lane/arena.h"
+#include "model/manifest.h"
+#include "net/http.h"
 #include "serve/answers.h"
+#include "serve/infer_call.h"
 #include "serve/metrics.h"
+#include "serve/route.h"
+#include "service/service.h"
 #include "wire/http_status.h"
+#include "wire/v2_infer.h"
 #include "wire/v2_response.h"
 
 namespace corelane::serve {

@@ -1,6 +1,12 @@
 #include "serve/http_counters.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace corelane::serve {
 

@@ -3,10 +3,22 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "lane/arena.h"
+#include "lane/tensor_ref.h"
+#include "net/http.h"
 #include "serve/answers.h"
+#include "service/service.h"
+#include "wire/v2_infer.h"
 
 namespace corelane::serve {
 

@@ -1,10 +1,21 @@
 #include "serve/metrics.h"
 
+#include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>
+#include <prometheus/metric_type.h>
 #include <prometheus/text_serializer.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "serve/http_counters.h"
+#include "service/service.h"
+#include "service/stats.h"
 
 namespace corelane::serve {
 namespace {

@@ -1,6 +1,8 @@
 #include "serve/route.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 
 namespace corelane::serve {
 namespace {

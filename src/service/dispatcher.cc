@@ -3,10 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "lane/lane.h"
+#include "schedule/choose_batch.h"
 #include "schedule/retry.h"
+#include "service/job.h"
+#include "service/queue.h"
+#include "service/served_version.h"
+#include "service/stats.h"
 
 namespace corelane::service {
 

@@ -2,8 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
+#include "base/result.h"
 #include "service/dispatcher.h"
+#include "service/served_version.h"
+#include "service/stats.h"
 
 namespace corelane::service {
 

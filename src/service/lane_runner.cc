@@ -5,10 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/result.h"
+#include "lane/lane.h"
+#include "service/service.h"
 
 namespace corelane::service {
 namespace {

@@ -1,7 +1,15 @@
 #include "service/queue.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "schedule/choose_batch.h"
+#include "service/job.h"
 
 namespace corelane::service {
 

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
 #include <random>
+#include <vector>
+
+#include "schedule/choose_batch.h"
+#include "service/job.h"
 
 namespace corelane::service {
 namespace {

@@ -4,12 +4,31 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include "base/check.h"
+#include "base/clock.h"
 #include "base/guarded.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "lane/lane.h"
+#include "lane/pool.h"
+#include "schedule/cost.h"
 #include "service/dispatcher.h"
+#include "service/job.h"
+#include "service/served_version.h"
+#include "service/signature.h"
+#include "service/stats.h"
 #include "service/validate.h"
 
 namespace corelane::service {

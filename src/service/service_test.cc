@@ -3,15 +3,27 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/testing/manual_clock.h"
+#include "base/units.h"
+#include "lane/lane.h"
+#include "lane/tensor_ref.h"
+#include "model/manifest.h"
+#include "service/stats.h"
 #include "service/testing/fake_pool.h"
+#include "tensor/dtype.h"
 
 namespace corelane::service {
 namespace {

@@ -3,8 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <string>
 #include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/manifest.h"
+#include "schedule/cost.h"
+#include "tensor/dtype.h"
 
 namespace corelane::service {
 namespace {

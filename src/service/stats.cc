@@ -1,6 +1,9 @@
 #include "service/stats.h"
 
 #include <algorithm>
+#include <cstddef>
+
+#include "base/units.h"
 
 namespace corelane::service {
 

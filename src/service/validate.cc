@@ -4,12 +4,24 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "base/result.h"
+#include "lane/arena.h"
+#include "lane/tensor_ref.h"
+#include "schedule/cost.h"
+#include "service/service.h"
+#include "service/signature.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace corelane::service {
 namespace {

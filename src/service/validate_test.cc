@@ -2,11 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "model/manifest.h"
+#include "service/signature.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace corelane::service {
 namespace {

@@ -1,5 +1,7 @@
 #include "wire/http_status.h"
 
+#include "base/result.h"
+
 namespace corelane::wire {
 
 int http_status(ErrorCode code) {

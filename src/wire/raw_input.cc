@@ -3,10 +3,17 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "wire/v2_infer.h"
 
 namespace corelane::wire {
 namespace {

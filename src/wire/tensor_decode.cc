@@ -4,13 +4,22 @@
 #include <simdjson.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 #include "wire/half.h"
+#include "wire/v2_infer.h"
 
 namespace corelane::wire {
 namespace {

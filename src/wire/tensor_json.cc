@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/view.h"
 #include "wire/half.h"
 #include "wire/json_text.h"
 #include "wire/v2_infer.h"

@@ -2,8 +2,14 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
+#include <system_error>
 
+#include "base/result.h"
 #include "wire/v2_infer.h"
 
 namespace corelane::wire {

@@ -5,10 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "base/units.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 #include "wire/raw_input.h"
 #include "wire/tensor_decode.h"
 

@@ -2,10 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 #include "wire/testing/request_bytes.h"
 
 namespace corelane::wire {

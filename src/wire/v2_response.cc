@@ -2,6 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "tensor/dtype.h"
 #include "wire/json_text.h"
 #include "wire/tensor_json.h"
 

@@ -4,12 +4,21 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/view.h"
 #include "wire/half.h"
 #include "wire/http_status.h"
 #include "wire/json_text.h"

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "bench/result.h"
 
 namespace corelane::bench {
 namespace {

@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <openvino/core/model.hpp>
 #include <openvino/runtime/properties.hpp>
+#include <string>
 
 namespace corelane::engine::openvino {
 namespace {

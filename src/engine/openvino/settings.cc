@@ -1,9 +1,16 @@
 #include "engine/openvino/settings.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <openvino/runtime/properties.hpp>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine_abi.h"
 
 namespace corelane::engine::openvino {
 namespace {

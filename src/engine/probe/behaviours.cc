@@ -1,13 +1,16 @@
 #include "engine/probe/behaviours.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <utility>
 
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/engine_abi.h"
 #include "tensor/dtype.h"
 
 namespace corelane::engine::probe {

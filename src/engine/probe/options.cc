@@ -1,9 +1,14 @@
 #include "engine/probe/options.h"
 
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "base/result.h"
+#include "base/units.h"
 
 namespace corelane::engine::probe {
 namespace {

@@ -1,7 +1,10 @@
 // The engine without a framework: known answers and known faults on demand, for tests and for
 // measuring what the server itself costs. What it can do stands in options.h.
+#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -11,6 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/engine_abi.h"
 #include "engine/plugin.h"
 #include "engine/probe/behaviours.h"
 #include "engine/probe/options.h"

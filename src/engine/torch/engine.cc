@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -23,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "engine/engine_abi.h"
 #include "engine/plugin.h"
 #include "engine/torch/values.h"
 

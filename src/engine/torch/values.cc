@@ -4,8 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "engine/engine_abi.h"
 #include "tensor/dtype.h"
 
 namespace corelane::engine::torch_script {

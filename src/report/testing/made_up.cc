@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/result.h"
+
 namespace corelane::report {
 
 bench::ExperimentResult made_up(const MadeUp& what) {

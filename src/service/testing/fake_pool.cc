@@ -1,9 +1,18 @@
 #include "service/testing/fake_pool.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "base/units.h"
+#include "lane/arena.h"
+#include "lane/lane.h"
+#include "lane/load_spec.h"
+#include "lane/testing/fake_lane.h"
 
 namespace corelane::service {
 
