@@ -8,7 +8,6 @@ import signal
 import subprocess
 
 import pytest
-
 import serving
 
 SLEEP = 0.02  # seconds that the model `slow` takes for each request
