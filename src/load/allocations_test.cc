@@ -18,15 +18,21 @@ namespace {
 thread_local std::int64_t allocations_of_thread = 0;
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: the compiler would otherwise see new and free meet, and take it for a mistake.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations_of_thread;
   if (void* memory = std::malloc(size)) {
     return memory;
   }
   throw std::bad_alloc();  // lint: throw because that is what operator new does
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+// The sanitizers' own nothrow new would not fit the delete below.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations_of_thread;
+  return std::malloc(size);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace corelane::load {
 namespace {
