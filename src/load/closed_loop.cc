@@ -87,6 +87,22 @@ class Clients {
     return sum;
   }
 
+  /// What a window from `opened` to `now` would count. Not a difference of two counts: a client
+  /// notes the time of an answer before it records it, so that one from before the window may be
+  /// recorded within.
+  std::int64_t answered_between(Nanos opened, Nanos now) const {
+    std::int64_t sum = 0;
+    for (const auto& recorder : recorders_) {
+      const auto recorded = recorder->recorded();
+      const auto first = std::partition_point(recorded.begin(), recorded.end(),
+                                              [&](const Sample& s) { return s.done <= opened; });
+      sum += std::partition_point(first, recorded.end(),
+                                  [&](const Sample& s) { return s.sent < now; }) -
+             first;
+    }
+    return sum;
+  }
+
   bool any_full() const {
     return std::any_of(recorders_.begin(), recorders_.end(),
                        [](const auto& recorder) { return recorder->full(); });
@@ -193,11 +209,10 @@ class Conductor {
  private:
   void begin_phase() {
     phase_began_ = clock_.now();
-    answered_before_ = clients_.answered();
     failed_before_ = clients_.failed();
   }
 
-  std::int64_t answered() const { return clients_.answered() - answered_before_; }
+  std::int64_t answered() const { return clients_.answered_between(phase_began_, clock_.now()); }
 
   /// Nothing more would be learnt.
   bool over() const {
@@ -218,7 +233,6 @@ class Conductor {
   const Clock& clock_;
   const Watch& watch_;
   Nanos phase_began_{};
-  std::int64_t answered_before_ = 0;
   std::int64_t failed_before_ = 0;
 };
 
