@@ -6,9 +6,9 @@ import tempfile
 
 
 def plan_text(name, point):
-    grid = {"batch": point["batch"], "precision": "f32", "concurrency": point["concurrency"]}
-    if "target" not in point:
-        grid["lanes"] = point["lanes"]
+    grid = {"batch": point["batch"], "concurrency": point["concurrency"]}
+    if "target" not in point:  # a server has its own
+        grid |= {"precision": "f32", "lanes": point["lanes"]}
     grid |= point.get("sizes", {})
     lines = ["[study]", 'name = "ratio"', f"models = {json.dumps([name])}"]
     lines += [f"target = {json.dumps(point.get('target', 'lanes'))}", "[grid]"]

@@ -31,9 +31,9 @@ Sizes larger_of(const Sizes& a, const Sizes& b) {
 }
 
 std::int64_t share_of_rows(const QueueSnapshot& queue) {
-  std::int64_t rows = 0;
+  std::int64_t rows = queue.running_rows;
   for (const Waiting& request : queue.waiting) rows += request.rows;
-  const auto lanes = static_cast<std::int64_t>(std::max<std::size_t>(queue.idle_lanes, 1));
+  const auto lanes = static_cast<std::int64_t>(std::max<std::size_t>(queue.sharing_lanes, 1));
   return (rows + lanes - 1) / lanes;
 }
 
@@ -79,7 +79,8 @@ BatchChoice BatchChooser::choose(const QueueSnapshot& queue, const BatchLimits& 
       if (choice.rows + request.rows > row_limit) continue;
       const Sizes padded = larger_of(choice.padded, request.sizes);
       const Nanos together = cost.batch_time(choice.rows + request.rows, padded);
-      if (together > time + cost.batch_time(request.rows, request.sizes)) continue;
+      const Nanos alone = cost.batch_time(request.rows, request.sizes);
+      if (together - time > alone * (1 - kLeastGain)) continue;
       members_.push_back(candidate.index);
       choice.rows += request.rows;
       choice.padded = padded;

@@ -11,6 +11,9 @@
 
 namespace corelane::schedule {
 
+/// The least part of a request's own cost that joining a batch has to save.
+inline constexpr double kLeastGain = 0.05;
+
 inline constexpr std::uint32_t kNoLane = std::numeric_limits<std::uint32_t>::max();
 
 /// A request in the queue, as far as the choice needs it.
@@ -25,9 +28,10 @@ struct Waiting {
 /// What a free lane finds: the requests of one slot, oldest first.
 struct QueueSnapshot {
   std::span<const Waiting> waiting;
-  std::uint32_t lane = 0;      // the free lane that asks
-  std::size_t idle_lanes = 1;  // lanes that could start a batch of this slot now, this one too
-  std::size_t live_lanes = 1;  // lanes that serve this slot, busy or not
+  std::uint32_t lane = 0;         // the free lane that asks
+  std::size_t live_lanes = 1;     // lanes that serve this slot, busy or not
+  std::size_t sharing_lanes = 1;  // of these: idle ones, this one too, and those that run this slot
+  std::int64_t running_rows = 0;  // rows of this slot that lanes run now
 };
 
 struct BatchLimits {
@@ -51,9 +55,10 @@ struct BatchChoice {
 /// The oldest request that may run on this lane is always a member, so nobody starves. Others join
 /// it, those of the nearest size first, as long as
 ///  - all rows fit BatchLimits::max_rows, sizes that must not be padded are equal,
-///  - joining costs no more than running the newcomer on its own (so padding is bounded by what a
-///    run costs besides its arithmetic), and
-///  - the lane takes no more than its share where several lanes are idle.
+///  - joining saves at least kLeastGain of what running the newcomer on its own costs: less than
+///    that is not worth making the others wait, and bounds padding, and
+///  - the lane takes no more than its share of all rows that wait or run: a lane that took all that
+///    waits would keep it waiting for one long batch while the others run single requests.
 /// Nothing waits for company: under no load a batch is one request.
 class BatchChooser {
  public:

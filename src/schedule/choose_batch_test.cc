@@ -34,10 +34,14 @@ std::vector<Waiting> of_lengths(const std::vector<std::int64_t>& lengths) {
 }
 
 std::vector<std::uint32_t> chosen(const std::vector<Waiting>& waiting, const BatchLimits& limits,
-                                  const LinearCost& cost, std::size_t idle_lanes = 1) {
+                                  const LinearCost& cost, std::size_t sharing_lanes = 1,
+                                  std::int64_t running_rows = 0) {
   BatchChooser chooser;
-  const auto choice =
-      chooser.choose({.waiting = waiting, .idle_lanes = idle_lanes, .live_lanes = 2}, limits, cost);
+  const auto choice = chooser.choose({.waiting = waiting,
+                                      .live_lanes = 2,
+                                      .sharing_lanes = sharing_lanes,
+                                      .running_rows = running_rows},
+                                     limits, cost);
   return {choice.members.begin(), choice.members.end()};
 }
 
@@ -46,7 +50,7 @@ struct Case {
   std::vector<std::int64_t> lengths;
   double overhead;
   std::int64_t max_rows;
-  std::size_t idle_lanes;
+  std::size_t sharing_lanes;
   std::vector<std::uint32_t> expected;
 };
 
@@ -57,7 +61,7 @@ class ChooseBatchTable : public testing::TestWithParam<Case> {};
 TEST_P(ChooseBatchTable, TakesTheMembersOfTheTable) {
   const Case& c = GetParam();
   const BatchLimits limits{.max_rows = c.max_rows, .paddable = 1U << kTokens};
-  EXPECT_EQ(chosen(of_lengths(c.lengths), limits, LinearCost(c.overhead), c.idle_lanes),
+  EXPECT_EQ(chosen(of_lengths(c.lengths), limits, LinearCost(c.overhead), c.sharing_lanes),
             c.expected);
 }
 
@@ -71,10 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnlikeLengthsStayApartWhereArithmeticIsDear", {30, 60, 31, 100}, 4, 8, 1, {0, 2}},
         Case{"UnlikeLengthsJoinWhereOverheadIsDear", {30, 50, 31, 100}, 54, 8, 1, {0, 1, 2}},
         Case{"TheNearestLengthsComeFirst", {30, 34, 29, 33, 30}, 16, 3, 1, {0, 2, 4}},
-        Case{"ALongOldestTakesItsKind", {120, 20, 21, 119, 22}, 4, 8, 1, {0, 3}},
-        Case{"TwoIdleLanesShareEight", {30, 30, 30, 30, 30, 30, 30, 30}, 54, 8, 2, {0, 1, 2, 3}},
-        Case{"AnOddOneGoesToTheFirstOfTwoIdleLanes", {30, 30, 30}, 54, 8, 2, {0, 1}},
-        Case{"MoreIdleLanesThanRequestsMeansOneEach", {30, 30}, 54, 8, 4, {0}}),
+        Case{"ALongOldestTakesItsKind", {40, 20, 21, 39, 22}, 4, 8, 1, {0, 3}},
+        Case{"TwoLanesShareEight", {30, 30, 30, 30, 30, 30, 30, 30}, 54, 8, 2, {0, 1, 2, 3}},
+        Case{"AnOddOneGoesToTheFirstOfTwoLanes", {30, 30, 30}, 54, 8, 2, {0, 1}},
+        Case{"MoreLanesThanRequestsMeansOneEach", {30, 30}, 54, 8, 4, {0}}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(ChooseBatch, CountsRowsNotRequests) {
@@ -88,6 +92,19 @@ TEST(ChooseBatch, GivesALargeOldestRequestMoreThanItsShareRatherThanNothing) {
   const std::vector<Waiting> queue{of_length(8, 8), of_length(8, 1)};
   const BatchLimits limits{.max_rows = 8, .paddable = 1U << kTokens};
   EXPECT_EQ(chosen(queue, limits, LinearCost(4), 2), (std::vector<std::uint32_t>{0}));
+}
+
+TEST(ChooseBatch, LeavesTheShareOfALaneThatRunsASingleRequest) {
+  const std::vector<Waiting> seven(7, of_length(30));
+  const BatchLimits limits{.max_rows = 32, .paddable = 1U << kTokens};
+  EXPECT_EQ(chosen(seven, limits, LinearCost(54), 2, 1).size(), 4U);
+  EXPECT_EQ(chosen(seven, limits, LinearCost(54), 2, 7).size(), 7U);  // the other has its share
+}
+
+TEST(ChooseBatch, SavesNoOnesFewPercentAtTheOthersCost) {
+  EXPECT_EQ(chosen(of_lengths({128, 128, 128}), kThirtyTwo, LinearCost(4)).size(),
+            1U);                                                                      // saves 3 %
+  EXPECT_EQ(chosen(of_lengths({60, 60, 60}), kThirtyTwo, LinearCost(4)).size(), 3U);  // saves 6 %
 }
 
 TEST(ChooseBatch, NeverPadsADimensionThatMustNotBePadded) {
@@ -140,7 +157,7 @@ TEST(ChooseBatch, HoldsItsPromisesForAnyQueue) {
     const BatchLimits limits{.max_rows = 4 + static_cast<std::int64_t>(random() % 29),
                              .paddable = 1U << kTokens};
     const auto choice = chooser.choose(
-        {.waiting = queue, .idle_lanes = 1 + random() % 3, .live_lanes = 3}, limits, cost);
+        {.waiting = queue, .live_lanes = 3, .sharing_lanes = 1 + random() % 3}, limits, cost);
 
     ASSERT_FALSE(choice.members.empty());
     EXPECT_EQ(choice.members.front(), 0U);

@@ -66,15 +66,25 @@ bool Dispatcher::can_take(const LaneState& lane) const {
   return lane.up && !lane.running && lane.unreleased < lane::Lane::kDepth;
 }
 
+bool Dispatcher::runs(const LaneState& lane, const ServedVersion& version) const {
+  return lane.running && lane.running->version == &version;
+}
+
 std::size_t Dispatcher::count_live(const ServedVersion& version) const {
   return static_cast<std::size_t>(std::count_if(
       lanes_.begin(), lanes_.end(), [&](const LaneState& l) { return serves(l, version); }));
 }
 
-std::size_t Dispatcher::count_idle(const ServedVersion& version) const {
-  return static_cast<std::size_t>(
-      std::count_if(lanes_.begin(), lanes_.end(),
-                    [&](const LaneState& l) { return serves(l, version) && can_take(l); }));
+std::size_t Dispatcher::count_sharing(const ServedVersion& version) const {
+  return static_cast<std::size_t>(std::count_if(
+      lanes_.begin(), lanes_.end(),
+      [&](const LaneState& l) { return serves(l, version) && (can_take(l) || runs(l, version)); }));
+}
+
+std::int64_t Dispatcher::running_rows(const ServedVersion& version) const {
+  std::int64_t rows = 0;
+  for (const LaneState& lane : lanes_) rows += runs(lane, version) ? lane.running->rows : 0;
+  return rows;
 }
 
 bool Dispatcher::may_come_up(const ServedVersion& version) const {
@@ -133,8 +143,9 @@ bool Dispatcher::start_batch(std::size_t index, const ServedVersion& version) {
   Queue& queue = queues_[version.index];
   const auto choice = chooser_.choose({.waiting = queue.waiting(),
                                        .lane = static_cast<std::uint32_t>(index),
-                                       .idle_lanes = count_idle(version),
-                                       .live_lanes = count_live(version)},
+                                       .live_lanes = count_live(version),
+                                       .sharing_lanes = count_sharing(version),
+                                       .running_rows = running_rows(version)},
                                       version.signature.limits, version.cost);
   if (choice.members.empty()) return false;
   Running batch{.version = &version};

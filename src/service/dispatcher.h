@@ -85,7 +85,9 @@ class Dispatcher {
   bool serves(const LaneState& lane, const ServedVersion& version) const;
   bool can_take(const LaneState& lane) const;
   std::size_t count_live(const ServedVersion& version) const;
-  std::size_t count_idle(const ServedVersion& version) const;
+  bool runs(const LaneState& lane, const ServedVersion& version) const;
+  std::size_t count_sharing(const ServedVersion& version) const;
+  std::int64_t running_rows(const ServedVersion& version) const;
   bool may_come_up(const ServedVersion& version) const;
   void feed(std::size_t lane);
   void feed_all();

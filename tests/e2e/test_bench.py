@@ -44,6 +44,12 @@ def bench(folder, plan, *args):
     return subprocess.run(command(folder, plan, *args), capture_output=True, text=True, timeout=120, check=False)
 
 
+def assert_measured(run):
+    """All was measured. Whether it may be trusted is the machine's matter: a busy one makes every result invalid (status 1)."""
+    assert run.returncode in (0, 1) and " 0 not run" in run.stderr, run.stderr
+    assert (run.returncode == 1) == (" 0 valid" in run.stderr), run.stderr
+
+
 def results_of(folder, study="study"):
     files = sorted((folder / "results" / study).glob("*.json"))
     return {file.stem: json.loads(file.read_text()) for file in files}
@@ -78,7 +84,7 @@ def check_result(folder, result):
 def test_every_result_is_what_its_samples_say(tmp_path):
     plan = write_plan(tmp_path, ["slow", "id_b8"], f'batch = [1, 8]\nlanes = ["{serving.two_lanes()}", "all"]')
     run = bench(tmp_path, plan)
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     results = results_of(tmp_path)
     assert len(results) == 6  # id_b8 in two sizes, slow in one, each on two plans
     for result in results.values():
@@ -93,7 +99,7 @@ def test_every_result_is_what_its_samples_say(tmp_path):
 def test_lanes_that_only_sleep_are_measured_as_fast_as_they_are(tmp_path):
     lanes = serving.two_lanes()
     run = bench(tmp_path, write_plan(tmp_path, ["slow"], f'lanes = ["{lanes}"]'))
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     (result,) = results_of(tmp_path).values()
     count = lanes.count("|") + 1
     assert result["experiment"]["concurrency"] == count
@@ -113,7 +119,7 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path):
     before = {file: file.stat().st_mtime_ns for file in study.glob("*.json")}
     assert 1 <= len(before) < 4
     run = bench(tmp_path, plan)
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     assert run.stdout.count("(measured before)") == len(before)
     assert len(results_of(tmp_path)) == 4
     assert {file: file.stat().st_mtime_ns for file in before} == before
@@ -148,7 +154,7 @@ def test_control_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
 
 def test_results_are_printed_as_json(tmp_path):
     run = bench(tmp_path, write_plan(tmp_path, ["id_b8"], "batch = [1, 4]"), "--json")
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     document = json.loads(run.stdout)
     assert [result["experiment"]["batch"] for result in document["results"]] == [1, 4]
     assert not document["stopped"] and document["not_run"] == 0
@@ -161,7 +167,7 @@ def test_a_running_server_is_measured(tmp_path, server, tensors):
     plan.write_text(plan.read_text().replace("[grid]", f'tensors = "{tensors}"\n[grid]'))
     before = server.metrics()
     run = bench(tmp_path, plan)
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     results = results_of(tmp_path)
     for result in results.values():
         check_result(tmp_path, result)
@@ -206,14 +212,17 @@ def test_an_unknown_model_is_named_with_what_there_is(tmp_path):
 def test_a_limit_that_nothing_keeps_is_exit_status_3(tmp_path):
     plan = write_plan(tmp_path, ["slow"], "")
     plan.write_text(plan.read_text() + '[slo]\np95 = "1ms"\n')
-    run = bench(tmp_path, plan)
+    for _ in range(5):  # until the machine is quiet enough for a valid result
+        run = bench(tmp_path, plan, "--again")
+        if run.returncode != 1:
+            break
     assert run.returncode == 3, run.stderr
     assert "valid, over SLO" in run.stdout
 
 
 def test_a_model_alone_gets_a_sound_plan(tmp_path):
     run = bench(tmp_path, "id_b8", "--quick", "--seconds", "0.3")
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     results = results_of(tmp_path, "id_b8-quick")
     assert sorted({result["experiment"]["batch"] for result in results.values()}) == [1, 8]
 
@@ -228,7 +237,7 @@ def test_a_real_model_is_measured(tmp_path):
     plan.write_text(plan.read_text().replace(f"INPUT0 = {SLEEP}", ""))
     parts = [part if part != str(serving.PROBES) else str(serving.ROOT / "models") for part in command(tmp_path, plan)]
     run = subprocess.run(parts, capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode == 0, run.stderr
+    assert_measured(run)
     results = results_of(tmp_path)
     assert len(results) == 4
     for result in results.values():
