@@ -41,6 +41,20 @@ class Corelane:
             stamp.write_text(made_of)
         return repository
 
+    def unbounded(self, name, source):
+        """The same repository, but with as many shapes cached as OpenVINO keeps by itself (5000)."""
+        made, repository = self.model(name, source), self.work / f"{name}-unbounded"
+        shutil.rmtree(repository, ignore_errors=True)
+        shutil.copytree(made, repository, copy_function=os.link)
+        manifest = repository / name / "1" / "model.toml"
+        text = manifest.read_text()
+        own = '[precision.f32]\nengine = "openvino"\n'
+        assert own in text
+        manifest.unlink()  # else the link would change the original
+        options = "options = { properties = { CPU_RUNTIME_CACHE_CAPACITY = 5000 } }\n"
+        manifest.write_text(text.replace(own, own + options))
+        return repository
+
     def artifact(self, name, source):
         (found,) = self.model(name, source).glob(f"{name}/1/f32.xml")
         return found
@@ -57,7 +71,10 @@ class Corelane:
 
     def lanes_rate(self, name, source, point):
         """Items per second of one experiment that drives the lanes directly, or the server at point["target"]."""
-        return run_study(self, self.model(name, source), name, point)["items_per_second"]
+        return self.experiment(self.model(name, source), name, point)["items_per_second"]
+
+    def experiment(self, repository, name, point):
+        return run_study(self, repository, name, point)
 
     def loop_rate(self, name, source, *arguments):
         command = [self.loop, self.artifact(name, source), "--json", *map(str, arguments)]

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from .corelane import usable_cores
+from .corelane import ROOT, usable_cores
 from .load import alternate
 from .peers import Peer
 from .processes import cpu_has_bf16, log
@@ -11,6 +11,7 @@ GOALS = {
     "direct-bert": 0.97,
     "direct-resnet": 0.97,
     "http-bert": 0.95,
+    "shape-cache": 0.97,
     "seed-f32-fixed": 1.25,
     "seed-bf16-fixed": 2.3,
     "seed-f32-mixed": 3.0,
@@ -88,6 +89,28 @@ def http_bert(run):
         return verdict("http-bert", *alternating_rates(over_http, direct, run.rounds + 2))
 
 
+def shape_cache(run):
+    """Mixed lengths, with the bound on what OpenVINO keeps for each shape and with OpenVINO's own; memory beside."""
+    run.kit.set_up("models")
+    source = run.kit.work / "models" / "bert.onnx"
+    lengths = str(ROOT / "examples" / "demo" / "lengths.txt")
+    point = {"batch": 1, "concurrency": 8, "lanes": "auto", "sizes": {run.tokens_name: lengths}, "warmup": 8}
+    point["seconds"] = 2 * run.seconds
+    memory = {"bounded": [], "unbounded": []}
+
+    def measure(name, repository):
+        result = run.corelane.experiment(repository, "bert", point)
+        memory[name].append(result["memory_bytes"] / 1e6)
+        return result["items_per_second"]
+
+    bounded = ("bounded", lambda: measure("bounded", run.corelane.model("bert", source)))
+    unbounded = ("unbounded", lambda: measure("unbounded", run.corelane.unbounded("bert", source)))
+    ratio, mine, other = alternating_rates(bounded, unbounded, run.rounds + 2)
+    for side, name in ((mine, "bounded"), (other, "unbounded")):
+        side["memory_mb"] = round(median(memory[name]))
+    return verdict("shape-cache", ratio, mine, other)
+
+
 def seed(name, run, precision, lengths):
     """Against FastAPI, Hypercorn and TorchScript with two workers, 8 requests under way, at no worse P95."""
     run.kit.set_up("client", "models", "seedstack")
@@ -126,6 +149,7 @@ MEASURES = {
     "direct-bert": direct_bert,
     "direct-resnet": direct_resnet,
     "http-bert": http_bert,
+    "shape-cache": shape_cache,
     "seed-f32-fixed": lambda run: seed("seed-f32-fixed", run, "f32", "fixed"),
     "seed-bf16-fixed": seed_bf16,
     "seed-f32-mixed": lambda run: seed("seed-f32-mixed", run, "f32", "mixed"),
