@@ -37,7 +37,8 @@ std::vector<model::TensorSpec> tensors_from(const json& values) {
     const std::string type = value.at("type");
     model::TensorSpec spec{.name = value.at("name"),
                            .type = tensor::dtype_from_name(type).value(),
-                           .pad = value.value("pad", 0.0)};
+                           .pad = value.value("pad", 0.0),
+                           .labels = value.value("labels", "")};
     for (const json& dim : value.at("shape")) {
       spec.shape.push_back(dim.is_string() ? model::Dim(dim.get<std::string>())
                                            : model::Dim(dim.get<std::int64_t>()));

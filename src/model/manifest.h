@@ -27,6 +27,9 @@ struct TensorSpec {
   tensor::DType type = tensor::DType::kFp32;
   std::vector<Dim> shape;
   double pad = 0;  // the value that padding along a varying dimension has
+  /// Outputs only: the file with the names of its classes, relative to the version's folder; empty:
+  /// they have none.
+  std::string labels = {};
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 

@@ -42,6 +42,13 @@ Dim parse_dim(const toml::node& node, Fields& fields) {
   return std::int64_t{0};
 }
 
+/// True where no part of the path leads out of the version's folder.
+bool stays_inside(const std::string& file) {
+  const std::filesystem::path path(file);
+  return path.is_relative() &&
+         std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+}
+
 enum class Side { kInput, kOutput };
 
 TensorSpec parse_tensor(const toml::table& table, Side side, Problem& problem) {
@@ -72,6 +79,11 @@ TensorSpec parse_tensor(const toml::table& table, Side side, Problem& problem) {
     spec.pad = fields.number("pad", 0);
     if (!std::isfinite(spec.pad)) {
       fields.broken("pad", "pad must be a finite number");
+    }
+  } else {
+    spec.labels = fields.text("labels");
+    if (!stays_inside(spec.labels)) {
+      fields.broken("labels", "labels must be a path inside the version's folder");
     }
   }
   fields.no_others();
@@ -173,13 +185,6 @@ Accuracy parse_accuracy(const toml::table& table, const std::string& what, Probl
   }
   fields.no_others();
   return accuracy;
-}
-
-/// True where no part of the path leads out of the version's folder.
-bool stays_inside(const std::string& file) {
-  const std::filesystem::path path(file);
-  return path.is_relative() &&
-         std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
 }
 
 std::string json_of(const toml::table& table) {

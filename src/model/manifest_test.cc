@@ -42,7 +42,10 @@ Manifest full_manifest() {
       {.name = "input_ids", .type = tensor::DType::kInt64, .shape = {"batch", "tokens"}, .pad = 1},
       {.name = "scale \"x\"\n", .type = tensor::DType::kFp32, .shape = {"batch", 3}, .pad = -0.5}};
   manifest.outputs = {
-      {.name = "logits", .type = tensor::DType::kBf16, .shape = {"batch", "tokens"}},
+      {.name = "logits",
+       .type = tensor::DType::kBf16,
+       .shape = {"batch", "tokens"},
+       .labels = "sub/labels.txt"},
       {.name = "best", .type = tensor::DType::kInt64, .shape = {"batch", "best of all"}}};
   manifest.dimensions = {{"batch", {.max = 32}},
                          {"best of all", {.min = 0}},
@@ -148,6 +151,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"[\"batch\", 4]\n[dim", "[4]\n[dim", "output 'y' must begin with 'batch'"},
         Broken{"\"x\"", "\"\"", "m.toml:4: input: name must not be empty"},
         Broken{"type", "pad = nan\ntype", "m.toml:5: input 'x': pad must be a finite number"},
+        Broken{"\"y\"", "\"y\"\nlabels = \"../l.txt\"",
+               "output 'y': labels must be a path inside the version's folder"},
         Broken{"max = 8", "max = 0", "the dimension 'batch' needs a max"},
         Broken{"max = 8", "min = 0, max = 8",
                "m.toml:12: dimension 'batch': min must be at least 1"},

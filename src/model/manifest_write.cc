@@ -121,6 +121,9 @@ void write_tensors(std::string_view kind, const std::vector<TensorSpec>& tensors
     if (spec.pad != 0) {
       out.line("pad = {}  # what a shorter one is filled up with", number(spec.pad));
     }
+    if (!spec.labels.empty()) {
+      out.line("labels = {}  # the names of its classes, one a line", toml_string(spec.labels));
+    }
   }
 }
 
