@@ -108,10 +108,17 @@ Status read_count(const Place& place, std::string_view member, ondemand::value v
   return {};
 }
 
+Status read_classes(const Place& place, ondemand::value value, std::uint64_t& into) {
+  if (value.get_uint64().get(into) || into == 0) {
+    return wrong_type(place, "classification", value, "a whole number from 1");
+  }
+  return {};
+}
+
 /// Parameters that the protocol has and this server does not.
 bool unserved_parameter(std::string_view key) {
   return key == "sequence_id" || key == "sequence_start" || key == "sequence_end" ||
-         key == "classification" || key.starts_with("shared_memory_");
+         key.starts_with("shared_memory_");
 }
 
 Status refuse_parameter(const Place& place, std::string_view key) {
@@ -399,6 +406,7 @@ Status InferParser::State::read_output(ondemand::value value) {
           return wrong_type(place, "parameters", member, "an object");
         }
         return for_each_member(parameters, place, [&](std::string_view name, ondemand::value each) {
+          if (name == "classification") return read_classes(place, each, output.classes);
           if (name != "binary_data") return refuse_parameter(place, name);
           says_how = true;
           return read_bool(place, name, each, output.binary);

@@ -38,7 +38,8 @@ struct InferInputView {
 
 struct RequestedOutputView {
   std::string_view name;
-  bool binary = false;  // its own wish, or else the request's default
+  bool binary = false;        // its own wish, or else the request's default
+  std::uint64_t classes = 0;  // so many classes instead of the tensor; 0: the tensor
 };
 
 /// An infer request of the v2 protocol, docs/formats/v2.md. Names are unique and not empty.

@@ -113,6 +113,20 @@ TEST_F(Parse, GivesAnOutputsOwnWishTheLastWord) {
   EXPECT_TRUE(request->outputs[1].binary);
 }
 
+TEST_F(Parse, ReadsHowManyClassesAnOutputIsWantedAs) {
+  const auto request = parse(
+      R"({"inputs":[],"outputs":[{"name":"o","parameters":{"classification":3}},{"name":"p"}]})");
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->outputs[0].classes, 3U);
+  EXPECT_EQ(request->outputs[1].classes, 0U);
+  for (const char* wrong : {"0", "-1", "1.5", "\"3\"", "true", "18446744073709551616"}) {
+    EXPECT_EQ(fault(R"({"inputs":[],"outputs":[{"name":"o","parameters":{"classification":)" +
+                    std::string(wrong) + "}}]}"),
+              "output 'o': classification is " + std::string(wrong) +
+                  ", but must be a whole number from 1");
+  }
+}
+
 TEST_F(Parse, ReadsMembersInAnyOrder) {
   const auto request = parse(
       R"({"inputs":[{"data":[[1.5,2]],"parameters":{},"shape":[1,2],"datatype":"FP32","name":"x"}]})");
@@ -323,8 +337,8 @@ TEST_F(Parse, NamesWhatIsWrongWithARequest) {
        "input 'x': parameter 'shared_memory_region' is not supported by this server"},
       {R"({"inputs":[],"outputs":[{"name":"o"},{"name":"o"}]})", "output 'o': it comes twice"},
       {R"({"inputs":[],"outputs":[{}]})", "output #0: its name is missing"},
-      {R"({"inputs":[],"outputs":[{"name":"o","parameters":{"classification":3}}]})",
-       "output 'o': parameter 'classification' is not supported by this server"},
+      {R"({"inputs":[],"outputs":[{"name":"o","parameters":{"shared_memory_region":"r"}}]})",
+       "output 'o': parameter 'shared_memory_region' is not supported by this server"},
       {R"({"inputs":[]} {})", "the request is not valid JSON: something follows the object"},
   };
   for (const Case& each : cases) EXPECT_EQ(fault(each.json), each.fault) << each.json;
