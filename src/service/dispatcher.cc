@@ -237,7 +237,12 @@ void Dispatcher::expire(Nanos now) {
   }
 }
 
-std::vector<FailedJob> Dispatcher::take_failed() { return std::exchange(failed_, {}); }
+std::vector<FailedJob> Dispatcher::take_failed(Nanos now) {
+  for (const FailedJob& ended : failed_) {
+    stats_[ended.job->version->index].failure_time += now - ended.job->timing.accepted;
+  }
+  return std::exchange(failed_, {});
+}
 
 Running Dispatcher::finish(std::size_t index, const lane::BatchDone& done) {
   LaneState& lane = lanes_[index];
@@ -260,6 +265,9 @@ void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, Lan
   lane.stats.busy += done.timing.written - done.timing.received;
   if (!done.status) {
     stats.failed += batch.jobs.size();
+    for (const JobPtr& job : batch.jobs) {
+      stats.failure_time += done.timing.written - job->timing.accepted;
+    }
     return;
   }
   stats.succeeded += batch.jobs.size();
@@ -268,7 +276,11 @@ void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, Lan
   stats.compute.add(done.timing.ran - done.timing.gathered);
   for (const JobPtr& job : batch.jobs) {
     stats.queue.add(done.timing.received - job->timing.accepted);
+    stats.success_time += done.timing.written - job->timing.accepted;
   }
+  stats.steps.add(done.timing, batch.jobs.size());
+  stats.steps_by_rows[batch.rows].add(done.timing);
+  stats.last_run = done.timing.written;
   Nanos& smoothed = time_per_request_[batch.version->index];
   const Nanos each = (done.timing.written - done.timing.received) / members;
   smoothed += smoothed == Nanos{} ? each : (each - smoothed) / kSmoothing;

@@ -67,8 +67,9 @@ class Dispatcher {
   /// Ends the jobs that wait and whose deadline has come. Cheap where none has.
   void expire(Nanos now);
 
-  /// Jobs that have ended with an error inside the calls above, for the caller to answer.
-  std::vector<FailedJob> take_failed();
+  /// Jobs that have ended with an error inside the calls above, for the caller to answer. `now`,
+  /// or shortly before, is when they ended.
+  std::vector<FailedJob> take_failed(Nanos now);
 
   void count_refusal(const ServedVersion& version, ErrorCode code);
   /// A lane that is up has loaded the version.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "lane/lane.h"
 #include "model/manifest.h"
@@ -18,6 +19,7 @@ struct ServedVersion {
   lane::SlotId slot{};
   std::size_t index = 0;  // its place in the service
   schedule::LinearCost cost{0};
+  std::vector<std::vector<std::string>> labels{};  // of each output; empty: none
 };
 
 }  // namespace corelane::service

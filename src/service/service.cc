@@ -23,6 +23,7 @@
 #include "base/units.h"
 #include "lane/lane.h"
 #include "lane/pool.h"
+#include "model/labels.h"
 #include "schedule/cost.h"
 #include "service/dispatcher.h"
 #include "service/job.h"
@@ -145,7 +146,7 @@ void Service::Impl::submit(Request request, ReplySink& sink) {
       dispatcher.count_refusal(**version, accepted.error().code);
       retry_after = dispatcher.expected_wait(**version);
     }
-    failed = dispatcher.take_failed();
+    failed = dispatcher.take_failed(now);
     return accepted;
   });
   if (!failed.empty()) answer_failed(std::move(failed));
@@ -160,6 +161,7 @@ void Service::Impl::drive(std::size_t index) {
       batch_ended(index, *done);
       continue;
     }
+    const Nanos now = clock_.now();
     auto failed = dispatcher_.with([&](Dispatcher& dispatcher) {
       if (const auto* loaded = std::get_if<lane::ModelLoaded>(&*event)) {
         dispatcher.load_ended(index, *loaded);
@@ -168,7 +170,7 @@ void Service::Impl::drive(std::size_t index) {
       } else if (const auto* down = std::get_if<lane::LaneDown>(&*event)) {
         dispatcher.lane_down(index, *down);
       }
-      return dispatcher.take_failed();
+      return dispatcher.take_failed(now);
     });
     answer_failed(std::move(failed));
   }
@@ -178,7 +180,7 @@ void Service::Impl::batch_ended(std::size_t index, const lane::BatchDone& done) 
   std::vector<FailedJob> failed;
   Running batch = dispatcher_.with([&](Dispatcher& dispatcher) {
     Running ended = dispatcher.finish(index, done);
-    failed = dispatcher.take_failed();
+    failed = dispatcher.take_failed(done.timing.written);
     return ended;
   });
   answer(drivers_[index], batch, done, lanes_[index]->info().id);
@@ -199,9 +201,9 @@ void Service::Impl::answer(Driver& driver, const Running& batch, const lane::Bat
     driver.outputs.clear();
     if (done.status) {
       for (const std::uint32_t output : job.valid.outputs) {
-        driver.outputs.push_back(
-            {.name = version.signature.outputs[output],
-             .tensor = done.outputs[member * done.outputs_per_member + output]});
+        driver.outputs.push_back({.name = version.signature.outputs[output],
+                                  .tensor = done.outputs[member * done.outputs_per_member + output],
+                                  .labels = version.labels[output]});
       }
     }
     job.timing.worker = done.timing;
@@ -226,7 +228,7 @@ void Service::Impl::expire() {
   const Nanos now = clock_.now();
   answer_failed(dispatcher_.with([&](Dispatcher& dispatcher) {
     dispatcher.expire(now);
-    return dispatcher.take_failed();
+    return dispatcher.take_failed(now);
   }));
 }
 
@@ -268,12 +270,15 @@ Result<std::unique_ptr<Service>> Service::start(lane::LanePool& pool, const Cloc
         return Error{ErrorCode::kAlreadyExists, signature->label + " is to be served twice"};
       }
     }
+    auto labels = model::read_labels(version.manifest, version.folder);
+    if (!labels) return in_context(std::move(labels), signature->label);
     served.push_back(std::make_unique<ServedVersion>(
         ServedVersion{.manifest = std::move(version.manifest),
                       .signature = *std::move(signature),
                       .precision = version.precision,
                       .index = served.size(),
-                      .cost = schedule::LinearCost::for_precision(version.precision)}));
+                      .cost = schedule::LinearCost::for_precision(version.precision),
+                      .labels = *std::move(labels)}));
   }
   std::vector<lane::LaneId> all_lanes;
   for (const lane::Lane* lane : pool.lanes()) all_lanes.push_back(lane->info().id);

@@ -50,6 +50,7 @@ struct Timing {
 struct OutputTensor {
   std::string_view name;
   tensor::TensorView tensor;
+  std::span<const std::string> labels = {};  // of its classes; empty: none
 };
 
 /// Valid during the call of ReplySink::reply.

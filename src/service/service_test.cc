@@ -106,7 +106,7 @@ class ServiceTest : public testing::Test {
   }
 
   /// The lane answers the batch that it was given last: every member its number, 100 times.
-  void finish(std::size_t lane) {
+  void finish(std::size_t lane, const lane::BatchTiming& timing = {}) {
     const auto dispatched = fake(lane).dispatched().back();
     std::vector<std::vector<tensor::TensorView>> outputs;
     std::vector<float> values;
@@ -117,7 +117,7 @@ class ServiceTest : public testing::Test {
       outputs.push_back(
           {{.dtype = DType::kFp32, .shape = {1, 1}, .bytes = std::as_bytes(std::span(&value, 1))}});
     }
-    fake(lane).finish(dispatched.number, outputs);
+    fake(lane).finish(dispatched.number, outputs, timing);
     drive(lane);
   }
   float first_value(const lane::TensorRef& tensor) {
@@ -403,6 +403,42 @@ TEST_F(ServiceTest, CountsWhatAddsUp) {
   EXPECT_EQ(stats.accepted, stats.succeeded + stats.failed + stats.waiting + stats.running);
   EXPECT_EQ(stats.queue.count(), 2U);
   EXPECT_EQ(stats.compute.count(), 2U);
+}
+
+TEST_F(ServiceTest, CountsTheStepsOfRequestsAndOfRunsByTheirRows) {
+  start_up(1);
+  submit(1);
+  const lane::BatchTiming alone{
+      .received = Nanos(10), .gathered = Nanos(11), .ran = Nanos(14), .written = Nanos(15)};
+  submit(2);
+  submit(3);  // these two run together once the first is done
+  finish(0, alone);
+  const lane::BatchTiming together{
+      .received = Nanos(20), .gathered = Nanos(22), .ran = Nanos(30), .written = Nanos(33)};
+  finish(0, together);
+  const VersionStats stats = service_->stats().versions[0];
+  EXPECT_EQ(stats.steps.count(), stats.succeeded);
+  EXPECT_EQ(stats.steps.input(), Nanos(1 + 2 * 2));
+  EXPECT_EQ(stats.steps.compute(), Nanos(3 + 2 * 8));
+  EXPECT_EQ(stats.steps.output(), Nanos(1 + 2 * 3));
+  EXPECT_EQ(stats.success_time, Nanos(15 + 2 * 33));
+  EXPECT_EQ(stats.last_run, Nanos(33));
+  ASSERT_EQ(stats.steps_by_rows.size(), 2U);
+  EXPECT_EQ(stats.steps_by_rows.at(1).compute(), Nanos(3));
+  EXPECT_EQ(stats.steps_by_rows.at(2).count(), 1U);
+  EXPECT_EQ(stats.steps_by_rows.at(2).compute(), Nanos(8));
+}
+
+TEST_F(ServiceTest, CountsTheTimeOfRequestsThatFailed) {
+  start_up(1);
+  deadline_ = Nanos(100);
+  submit(1);
+  submit(2);
+  clock_.advance(Nanos(120));
+  service_->expire();
+  const VersionStats stats = service_->stats().versions[0];
+  EXPECT_EQ(stats.failed, 1U);
+  EXPECT_EQ(stats.failure_time, Nanos(120));
 }
 
 TEST(ServiceStart, RefusesToServeAVersionTwice) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "lane/lane.h"
 
 namespace corelane::service {
 
@@ -33,6 +34,24 @@ class Histogram {
   Nanos sum_{};
 };
 
+/// Sums of the three steps of a run in its worker. Each count() is one run, or one request with all
+/// of its run's time. Thread-compatible.
+class StepTimes {
+ public:
+  void add(const lane::BatchTiming& timing, std::uint64_t times = 1);
+
+  std::uint64_t count() const { return count_; }
+  Nanos input() const { return input_; }      // from received until gathered and padded
+  Nanos compute() const { return compute_; }  // the engine's
+  Nanos output() const { return output_; }    // until cut and written
+
+ private:
+  std::uint64_t count_ = 0;
+  Nanos input_{};
+  Nanos compute_{};
+  Nanos output_{};
+};
+
 inline constexpr std::size_t kErrorCodes = static_cast<std::size_t>(ErrorCode::kInternal) + 1;
 
 /// What one version has done since the start. accepted == succeeded + failed + waiting + running.
@@ -50,6 +69,11 @@ struct VersionStats {
   std::size_t running = 0;
   Histogram queue;    // of each run request: accepted until dispatched
   Histogram compute;  // of each run: gathered until ran
+  StepTimes steps;    // of each succeeded request, whose run's time is all its own
+  std::map<std::int64_t, StepTimes> steps_by_rows;  // of each run, by its rows
+  Nanos success_time{};  // of succeeded requests: accepted until their outputs were written
+  Nanos failure_time{};  // of failed ones: accepted until given up
+  Nanos last_run{};      // when the last one that succeeded ended, by Clock::now(); 0: none has
 };
 
 struct LaneStats {
