@@ -32,6 +32,17 @@ int answer_error(net::Exchange& exchange, const Error& error, Nanos retry_after)
   return status;
 }
 
+void answer_wrong_method(net::Exchange& exchange, std::string_view allowed) {
+  const std::string body = wire::error_body("Method Not Allowed");
+  const std::span<const std::byte> piece = std::as_bytes(std::span(body));
+  const net::HeaderView allow{.name = "Allow", .value = allowed};
+  exchange.answer({.status = 405, .headers = {&allow, 1}, .body = {&piece, 1}});
+}
+
+void answer_json(net::Exchange& exchange, std::string_view body) {
+  answer_text(exchange, 200, "application/json", body);
+}
+
 void answer_text(net::Exchange& exchange, int status, std::string_view content_type,
                  std::string_view body) {
   const std::span<const std::byte> piece = std::as_bytes(std::span(body));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,22 +15,33 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/units.h"
 #include "lane/arena.h"
 #include "model/manifest.h"
 #include "net/http.h"
 #include "serve/answers.h"
+#include "serve/describe.h"
 #include "serve/infer_call.h"
 #include "serve/metrics.h"
+#include "serve/openapi.h"
 #include "serve/route.h"
 #include "service/service.h"
+#include "wire/compression.h"
 #include "wire/http_status.h"
 #include "wire/v2_infer.h"
+#include "wire/v2_model.h"
 #include "wire/v2_response.h"
 
 namespace corelane::serve {
 namespace {
 
 constexpr std::string_view kJsonLength = "Inference-Header-Content-Length";
+constexpr std::string_view kContentEncoding = "Content-Encoding";
+
+/// Those of the protocol that are served in full.
+std::vector<std::string> extensions() {
+  return {"binary_tensor_data", "classification", "model_configuration", "statistics"};
+}
 
 std::vector<std::string> names_of(const std::vector<service::ServedModel>& models) {
   std::vector<std::string> names;
@@ -42,13 +54,21 @@ net::Refusal refusal_of(const Error& error) {
   return {.status = status, .message = error.message, .retry_after = status == 503 ? "1" : ""};
 }
 
-wire::TensorMetadata describe(const model::TensorSpec& spec) {
-  wire::TensorMetadata tensor{.name = spec.name, .dtype = spec.type, .shape = {}};
-  for (const model::Dim& dim : spec.shape) {
-    const auto* size = std::get_if<std::int64_t>(&dim);
-    tensor.shape.push_back(size != nullptr ? *size : -1);
+/// The shape that a raw request for this version has; -1: varies.
+Result<std::vector<std::int64_t>> raw_dims(const model::Manifest& manifest) {
+  if (manifest.inputs.size() != 1) {
+    return invalid_argument(fmt::format(
+        "a raw request (Inference-Header-Content-Length: 0) is one input's bytes, but {}@{} has {} "
+        "inputs",
+        manifest.name, manifest.version, manifest.inputs.size()));
   }
-  return tensor;
+  std::vector<std::int64_t> dims;
+  for (const model::Dim& dim : manifest.inputs.front().shape) {
+    const auto* size = std::get_if<std::int64_t>(&dim);
+    const bool batch = dims.empty() && model::max_batch(manifest) > 0;
+    dims.push_back(size != nullptr ? *size : batch ? 1 : -1);
+  }
+  return dims;
 }
 
 }  // namespace
@@ -67,7 +87,9 @@ net::Placement Handler::place(const net::RequestView& head, std::uint64_t length
   if (route.resource != Resource::kInfer || head.method != "POST") return net::BodyPlace{};
   InferCall& call = calls_.take();
   const auto header = head.header(kJsonLength);
-  if (!header) return net::BodyPlace{.memory = {}, .context = &call};
+  if (!header || head.header(kContentEncoding)) {
+    return net::BodyPlace{.memory = {}, .context = &call};
+  }
   auto json_length = wire::parse_json_length(*header, length);
   auto memory = json_length ? call.place_body(*json_length, length)
                             : Result<std::span<std::byte>>(json_length.error());
@@ -91,9 +113,9 @@ void Handler::serve(const net::RequestView& request, net::RequestContext* contex
     serve_infer(request, route, static_cast<InferCall&>(*context), std::move(exchange));
     return;
   }
-  if (route.resource != Resource::kNone && request.method != method_of(route.resource)) {
-    answer_text(exchange, 405, "application/json", wire::error_body("Method Not Allowed"));
-    return;
+  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  if (route.resource != Resource::kNone && method != method_of(route.resource)) {
+    return answer_wrong_method(exchange, method_of(route.resource));
   }
   switch (route.resource) {
     case Resource::kLive:
@@ -101,12 +123,16 @@ void Handler::serve(const net::RequestView& request, net::RequestContext* contex
     case Resource::kReady:
       return serve_ready(exchange);
     case Resource::kServer:
-      return answer_text(exchange, 200, "application/json",
-                         wire::write_server_metadata({.name = "corelane",
-                                                      .version = CORELANE_VERSION,
-                                                      .extensions = {"binary_tensor_data"}}));
+      return answer_json(exchange, wire::write_server_metadata({.name = "corelane",
+                                                                .version = CORELANE_VERSION,
+                                                                .extensions = extensions()}));
+    case Resource::kOpenApi:
+      return answer_json(exchange, openapi_json());
     case Resource::kModel:
+    case Resource::kConfig:
       return serve_model(route, exchange);
+    case Resource::kStats:
+      return serve_stats(route, exchange);
     case Resource::kModelReady:
       return serve_model_ready(route, exchange);
     case Resource::kMetrics:
@@ -119,16 +145,72 @@ void Handler::serve(const net::RequestView& request, net::RequestContext* contex
 
 void Handler::serve_infer(const net::RequestView& request, const RouteView& route, InferCall& call,
                           net::Exchange exchange) {
-  call.expect_answer(std::move(exchange));
-  std::optional<std::uint64_t> json_length;
-  if (const auto header = request.header(kJsonLength)) {
-    auto parsed = wire::parse_json_length(*header, request.body.size());
-    if (!parsed) return call.refuse(route.model, parsed.error());
-    json_length = *parsed;
+  const auto accepted = request.header("Accept-Encoding");
+  call.expect_answer(std::move(exchange),
+                     accepted ? wire::choose_encoding(*accepted) : wire::Encoding::kIdentity);
+  std::span<const std::byte> body = request.body;
+  if (const auto coding = request.header(kContentEncoding)) {
+    const auto unpacked = unpack(*coding, request, route, call);
+    if (!unpacked) return;
+    body = *unpacked;
   }
-  auto parsed = parsers_[request.thread].parse(request.body, json_length, call);
+  auto parsed = parse(request, body, route, call);
   if (!parsed) return call.refuse(route.model, parsed.error());
+  if (parsed->priority != 0) {
+    return call.refuse(route.model, unsupported("request: parameter 'priority' is not supported by "
+                                                "this server"));
+  }
   service_.submit(call.make_request(*parsed, route.model, route.version, clock_.now()), call);
+}
+
+/// The body without its content coding; nullopt: refused.
+std::optional<std::span<const std::byte>> Handler::unpack(std::string_view coding,
+                                                          const net::RequestView& request,
+                                                          const RouteView& route, InferCall& call) {
+  const auto encoding = wire::encoding_from_name(coding);
+  if (!encoding) {
+    static constexpr net::HeaderView kServed{.name = "Accept-Encoding", .value = "gzip, deflate"};
+    refuse(call, route, 501,
+           fmt::format("Content-Encoding '{}' is not served; gzip and deflate are",
+                       coding.substr(0, 80)),
+           {&kServed, 1});
+    return std::nullopt;
+  }
+  const auto body = call.unpack_body(request.body, *encoding);
+  if (body) return *body;
+  const bool too_large = body.error().code == ErrorCode::kResourceExhausted;
+  refuse(call, route, too_large ? 413 : 400, body.error().message, {});
+  return std::nullopt;
+}
+
+void Handler::refuse(InferCall& call, const RouteView& route, int status, std::string_view message,
+                     std::span<const net::HeaderView> headers) {
+  const std::string body = wire::error_body(message);
+  const std::span<const std::byte> piece = std::as_bytes(std::span(body));
+  call.refuse(route.model, {.status = status, .headers = headers, .body = {&piece, 1}});
+}
+
+Result<wire::InferRequestView> Handler::parse(const net::RequestView& request,
+                                              std::span<const std::byte> body,
+                                              const RouteView& route, InferCall& call) {
+  wire::InferParser& parser = parsers_[request.thread];
+  const auto header = request.header(kJsonLength);
+  if (!header) return parser.parse(body, std::nullopt, call);
+  const auto json_length = wire::parse_json_length(*header, body.size());
+  if (!json_length) return json_length.error();
+  if (body.data() != request.body.data()) {  // unpacked: its tensors are not in the arena yet
+    auto placed = call.place_body(*json_length, body.size());
+    if (!placed) return placed.error();
+    std::copy(body.begin(), body.end(), placed->begin());
+    body = *placed;
+  }
+  if (*json_length > 0) return parser.parse(body, *json_length, call);
+  const auto manifest = service_.find(route.model, route.version);
+  if (!manifest) return manifest.error();
+  const auto dims = raw_dims(**manifest);
+  if (!dims) return dims.error();
+  const model::TensorSpec& input = (*manifest)->inputs.front();
+  return parser.parse_raw(body, {.name = input.name, .dtype = input.type, .dims = *dims}, call);
 }
 
 void Handler::serve_ready(net::Exchange& exchange) {
@@ -145,19 +227,25 @@ void Handler::serve_model(const RouteView& route, net::Exchange& exchange) {
     answer_error(exchange, manifest.error());
     return;
   }
-  wire::ModelMetadata metadata{
-      .name = (*manifest)->name, .versions = {}, .platform = {}, .inputs = {}, .outputs = {}};
-  for (const service::ServedModel& model : service_.models()) {
-    if (model.name != metadata.name) continue;
-    metadata.versions.push_back(std::to_string(model.version));
-    const auto precision = (*manifest)->precisions.find(model.precision);
-    if (model.version == (*manifest)->version && precision != (*manifest)->precisions.end()) {
-      metadata.platform = precision->second.engine;
+  const auto models = service_.models();
+  answer_json(exchange, route.resource == Resource::kConfig
+                            ? wire::write_model_config(describe_config(**manifest, models))
+                            : wire::write_model_metadata(describe_metadata(**manifest, models)));
+}
+
+void Handler::serve_stats(const RouteView& route, net::Exchange& exchange) {
+  std::optional<std::int64_t> version;
+  if (!route.model.empty()) {
+    const auto manifest = service_.find(route.model, route.version);
+    if (!manifest) {
+      answer_error(exchange, manifest.error());
+      return;
     }
+    if (!route.version.empty()) version = (*manifest)->version;
   }
-  for (const auto& input : (*manifest)->inputs) metadata.inputs.push_back(describe(input));
-  for (const auto& output : (*manifest)->outputs) metadata.outputs.push_back(describe(output));
-  answer_text(exchange, 200, "application/json", wire::write_model_metadata(metadata));
+  const Nanos boot = clock_.since_epoch() - clock_.now();
+  answer_json(exchange, wire::write_model_statistics(
+                            describe_statistics(service_.stats(), route.model, version, boot)));
 }
 
 void Handler::serve_model_ready(const RouteView& route, net::Exchange& exchange) {

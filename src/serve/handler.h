@@ -3,9 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "lane/arena.h"
 #include "net/http.h"
 #include "serve/http_counters.h"
@@ -34,8 +38,17 @@ class Handler final : public net::Handler {
  private:
   void serve_infer(const net::RequestView& request, const RouteView& route, InferCall& call,
                    net::Exchange exchange);
+  std::optional<std::span<const std::byte>> unpack(std::string_view coding,
+                                                   const net::RequestView& request,
+                                                   const RouteView& route, InferCall& call);
+  static void refuse(InferCall& call, const RouteView& route, int status, std::string_view message,
+                     std::span<const net::HeaderView> headers);
+  Result<wire::InferRequestView> parse(const net::RequestView& request,
+                                       std::span<const std::byte> body, const RouteView& route,
+                                       InferCall& call);
   void serve_ready(net::Exchange& exchange);
   void serve_model(const RouteView& route, net::Exchange& exchange);
+  void serve_stats(const RouteView& route, net::Exchange& exchange);
   void serve_model_ready(const RouteView& route, net::Exchange& exchange);
   void serve_metrics(net::Exchange& exchange);
 

@@ -15,12 +15,31 @@
 #include "base/units.h"
 #include "lane/arena.h"
 #include "lane/tensor_ref.h"
+#include "model/manifest.h"
 #include "net/http.h"
 #include "serve/answers.h"
 #include "service/service.h"
+#include "wire/classification.h"
+#include "wire/compression.h"
 #include "wire/v2_infer.h"
+#include "wire/v2_response.h"
 
 namespace corelane::serve {
+namespace {
+
+// Packing keeps a net thread from everything else, so answers of which it would take long go as
+// they are, and so do those of which there is nothing to save.
+constexpr std::size_t kPackFrom = 1 << 10;
+constexpr std::size_t kPackUpTo = 1 << 20;
+constexpr std::size_t kMaxUnpacked = 64 << 20;
+
+bool worth_packing(std::span<const std::span<const std::byte>> pieces) {
+  std::size_t total = 0;
+  for (const auto& piece : pieces) total += piece.size();
+  return total >= kPackFrom && total <= kPackUpTo;
+}
+
+}  // namespace
 
 Result<std::span<std::byte>> InferCall::place_body(std::uint64_t json_length,
                                                    std::uint64_t length) {
@@ -37,6 +56,16 @@ Result<std::span<std::byte>> InferCall::allocate(std::size_t size) {
   if (!block) return std::move(block).error();
   blocks_.push_back(*std::move(block));
   return blocks_.back().bytes();
+}
+
+Result<std::span<const std::byte>> InferCall::unpack_body(std::span<const std::byte> packed,
+                                                          wire::Encoding encoding) {
+  if (Status done = wire::unpack(packed, encoding, kMaxUnpacked, unpacked_); !done) {
+    return std::move(done).error();
+  }
+  const std::size_t size = unpacked_.size();
+  unpacked_.resize(size + wire::InferParser::kPadding);
+  return std::span<const std::byte>(unpacked_).first(size);
 }
 
 lane::TensorRef InferCall::place_of(const wire::InferInputView& input) const {
@@ -68,7 +97,7 @@ service::Request InferCall::make_request(const wire::InferRequestView& parsed,
   }
   for (const wire::RequestedOutputView& output : parsed.outputs) {
     request.outputs.emplace_back(output.name);
-    binary_.push_back(output.binary ? 1 : 0);
+    wishes_.push_back({.binary = output.binary, .classes = output.classes});
   }
   request.storage = std::move(blocks_);
   return request;
@@ -87,36 +116,71 @@ void InferCall::refuse(std::string_view model, const Error& error) {
   home_.give_back(*this);
 }
 
-int InferCall::answer_outputs(const service::Reply& reply) {
+void InferCall::refuse(std::string_view model, const net::ResponseView& response) {
+  exchange_.answer(response);
+  home_.counters().add(model, response.status);
+  home_.give_back(*this);
+}
+
+Status InferCall::collect_outputs(const service::Reply& reply) {
   outputs_.clear();
   for (std::size_t i = 0; i < reply.outputs.size(); ++i) {
-    outputs_.push_back({.name = reply.outputs[i].name,
-                        .tensor = reply.outputs[i].tensor,
-                        .binary = i < binary_.size() ? binary_[i] != 0 : binary_by_default_});
+    const service::OutputTensor& output = reply.outputs[i];
+    const bool binary = i < wishes_.size() ? wishes_[i].binary : binary_by_default_;
+    outputs_.push_back({.name = output.name, .tensor = output.tensor, .binary = binary});
+    if (i >= wishes_.size() || wishes_[i].classes == 0) continue;
+    auto classes = wire::classify(output.tensor,
+                                  {.count = wishes_[i].classes,
+                                   .batched = model::max_batch(*reply.version) > 0,
+                                   .labels = output.labels},
+                                  wishes_[i].memory);
+    if (!classes) return in_context(std::move(classes), fmt::format("output '{}'", output.name));
+    outputs_.back().tensor = *classes;
+  }
+  return {};
+}
+
+int InferCall::answer_outputs(const service::Reply& reply) {
+  if (Status collected = collect_outputs(reply); !collected) {
+    return answer_error(exchange_, collected.error());
   }
   auto encoded = writer_.write({.model_name = reply.version->name,
                                 .model_version = reply.version->version,
                                 .id = id_ ? std::optional<std::string_view>(*id_) : std::nullopt,
                                 .outputs = outputs_});
   if (!encoded) return answer_error(exchange_, encoded.error());
+  send(*encoded);
+  return 200;
+}
+
+void InferCall::send(const wire::EncodedResponseView& encoded) {
   std::array<char, 20> digits{};
-  const auto end = fmt::format_to(digits.data(), "{}", encoded->json_length);
-  const std::array<net::HeaderView, 1> headers{
-      net::HeaderView{.name = "Inference-Header-Content-Length",
-                      .value = {digits.data(), static_cast<std::size_t>(end - digits.data())}}};
-  net::ResponseView response{.status = 200, .headers = {}, .body = encoded->pieces};
-  if (encoded->binary) {
+  std::array<net::HeaderView, 2> headers;
+  std::size_t count = 0;
+  net::ResponseView response{.status = 200, .headers = {}, .body = encoded.pieces};
+  if (encoded.binary) {
+    const auto end = fmt::format_to(digits.data(), "{}", encoded.json_length);
+    headers[count++] = {.name = "Inference-Header-Content-Length",
+                        .value = {digits.data(), static_cast<std::size_t>(end - digits.data())}};
     response.content_type = "application/octet-stream";
-    response.headers = headers;
   }
+  std::vector<std::byte> packed;
+  std::span<const std::byte> packed_piece;
+  if (encoding_ != wire::Encoding::kIdentity && worth_packing(encoded.pieces) &&
+      wire::pack(encoded.pieces, encoding_, packed)) {
+    headers[count++] = {.name = "Content-Encoding", .value = wire::name_of(encoding_)};
+    packed_piece = packed;
+    response.body = {&packed_piece, 1};
+  }
+  response.headers = std::span(headers).first(count);
   exchange_.answer(response);
-  return response.status;
 }
 
 void InferCall::clear() {
   blocks_.clear();
   id_.reset();
-  binary_.clear();
+  wishes_.clear();
+  unpacked_ = {};
   binary_by_default_ = false;
 }
 

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/guarded.h"
@@ -10,6 +15,7 @@
 #include "net/http.h"
 #include "serve/http_counters.h"
 #include "service/service.h"
+#include "wire/compression.h"
 #include "wire/v2_infer.h"
 #include "wire/v2_response.h"
 
@@ -38,10 +44,19 @@ class InferCall final : public net::RequestContext,
   service::Request make_request(const wire::InferRequestView& parsed, std::string_view model,
                                 std::string_view version, Nanos now);
 
-  void expect_answer(net::Exchange exchange) { exchange_ = std::move(exchange); }
+  /// `encoding`: what an answer that is worth it is packed with.
+  void expect_answer(net::Exchange exchange, wire::Encoding encoding) {
+    exchange_ = std::move(exchange);
+    encoding_ = encoding;
+  }
+
+  /// Unpacks a body that came packed into memory of this call. Errors as those of wire::unpack.
+  Result<std::span<const std::byte>> unpack_body(std::span<const std::byte> packed,
+                                                 wire::Encoding encoding);
 
   /// Answers a request that never reached the service, and gives this object back to its pool.
   void refuse(std::string_view model, const Error& error);
+  void refuse(std::string_view model, const net::ResponseView& response);
 
   /// Answers, and gives this object back to its pool.
   void reply(const service::Reply& reply) override;
@@ -50,14 +65,24 @@ class InferCall final : public net::RequestContext,
   friend class InferCalls;
   lane::TensorRef place_of(const wire::InferInputView& input) const;
   int answer_outputs(const service::Reply& reply);
+  Status collect_outputs(const service::Reply& reply);
+  void send(const wire::EncodedResponseView& encoded);
   void clear();
 
   InferCalls& home_;
   net::Exchange exchange_;
+  wire::Encoding encoding_ = wire::Encoding::kIdentity;
   std::vector<lane::ArenaBlock> blocks_;
+  std::vector<std::byte> unpacked_;  // a body that came packed, and its padding
   std::string model_;
   std::optional<std::string> id_;
-  std::vector<char> binary_;  // of each output asked for
+  /// How an output is wanted.
+  struct Wish {
+    bool binary = false;
+    std::uint64_t classes = 0;        // 0: the tensor itself
+    std::vector<std::byte> memory{};  // of the classes
+  };
+  std::vector<Wish> wishes_;  // of each output asked for; empty: all, as they are
   bool binary_by_default_ = false;
   wire::InferResponseWriter writer_;
   std::vector<wire::ResponseOutputView> outputs_;

@@ -24,6 +24,7 @@ bool is_number(std::string_view text) {
 
 RouteView parse_model_route(std::string_view rest) {
   RouteView route;
+  if (rest == "stats") return {.resource = Resource::kStats};
   route.model = cut_segment(rest);
   if (route.model.empty()) return {};
   std::string_view segment = cut_segment(rest);
@@ -39,6 +40,10 @@ RouteView parse_model_route(std::string_view rest) {
     route.resource = Resource::kInfer;
   } else if (segment == "ready") {
     route.resource = Resource::kModelReady;
+  } else if (segment == "config") {
+    route.resource = Resource::kConfig;
+  } else if (segment == "stats") {
+    route.resource = Resource::kStats;
   }
   return route.resource == Resource::kNone ? RouteView{} : route;
 }
@@ -49,12 +54,13 @@ RouteView parse_route(std::string_view path) {
   if (path.substr(0, kModels.size()) == kModels) {
     return parse_model_route(path.substr(kModels.size()));
   }
-  if (path == "/v2/health/live") return {.resource = Resource::kLive, .model = {}, .version = {}};
-  if (path == "/v2/health/ready") return {.resource = Resource::kReady, .model = {}, .version = {}};
+  if (path == "/v2/health/live") return {.resource = Resource::kLive};
+  if (path == "/v2/health/ready") return {.resource = Resource::kReady};
   if (path == "/v2" || path == "/v2/") {
-    return {.resource = Resource::kServer, .model = {}, .version = {}};
+    return {.resource = Resource::kServer};
   }
-  if (path == "/metrics") return {.resource = Resource::kMetrics, .model = {}, .version = {}};
+  if (path == "/v2/openapi.json") return {.resource = Resource::kOpenApi};
+  if (path == "/metrics") return {.resource = Resource::kMetrics};
   return {};
 }
 

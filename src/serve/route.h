@@ -9,10 +9,13 @@ namespace corelane::serve {
 enum class Resource : std::uint8_t {
   kNone,
   kServer,      // /v2
+  kOpenApi,     // /v2/openapi.json
   kLive,        // /v2/health/live
   kReady,       // /v2/health/ready
   kModel,       // /v2/models/{model}[/versions/{n}]
   kModelReady,  // .../ready
+  kConfig,      // .../config
+  kStats,       // .../stats; /v2/models/stats: of all models
   kInfer,       // .../infer
   kMetrics,     // /metrics
 };
@@ -20,8 +23,8 @@ enum class Resource : std::uint8_t {
 /// A path taken apart. The views point into it.
 struct RouteView {
   Resource resource = Resource::kNone;
-  std::string_view model;
-  std::string_view version;  // digits; empty: none given
+  std::string_view model = {};
+  std::string_view version = {};  // digits; empty: none given
 };
 
 /// kNone for anything that is not served, a version that is not a number included.

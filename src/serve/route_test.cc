@@ -18,6 +18,7 @@ TEST(ParseRoute, KnowsThePathsOfTheProtocol) {
   const Case cases[] = {
       {"/v2", Resource::kServer, "", ""},
       {"/v2/", Resource::kServer, "", ""},
+      {"/v2/openapi.json", Resource::kOpenApi, "", ""},
       {"/v2/health/live", Resource::kLive, "", ""},
       {"/v2/health/ready", Resource::kReady, "", ""},
       {"/metrics", Resource::kMetrics, "", ""},
@@ -29,6 +30,11 @@ TEST(ParseRoute, KnowsThePathsOfTheProtocol) {
       {"/v2/models/qa/versions/3/ready", Resource::kModelReady, "qa", "3"},
       {"/v2/models/qa/versions/3/infer", Resource::kInfer, "qa", "3"},
       {"/v2/models/versions/infer", Resource::kInfer, "versions", ""},
+      {"/v2/models/qa/config", Resource::kConfig, "qa", ""},
+      {"/v2/models/qa/versions/3/config", Resource::kConfig, "qa", "3"},
+      {"/v2/models/stats", Resource::kStats, "", ""},
+      {"/v2/models/qa/stats", Resource::kStats, "qa", ""},
+      {"/v2/models/qa/versions/3/stats", Resource::kStats, "qa", "3"},
   };
   for (const Case& c : cases) {
     const RouteView route = parse_route(c.path);
@@ -42,7 +48,8 @@ TEST(ParseRoute, ServesNothingElse) {
   for (const std::string_view path :
        {"", "/", "/v1", "/v2/models", "/v2/models/", "/v2/models//infer", "/v2/health",
         "/v2/models/qa/versions/abc", "/v2/models/qa/versions/-1/infer", "/v2/models/qa/versions/",
-        "/v2/models/qa/infer/more", "/v2/models/qa/unknown", "/metrics/", "v2"}) {
+        "/v2/models/qa/infer/more", "/v2/models/stats/more", "/v2/models/qa/versions/x/config",
+        "/v2/models/qa/unknown", "/metrics/", "v2"}) {
     EXPECT_EQ(parse_route(path).resource, Resource::kNone) << path;
   }
 }

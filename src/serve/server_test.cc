@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "net/http_client.h"
 #include "service/testing/fake_pool.h"
+#include "wire/compression.h"
 
 namespace corelane::serve {
 namespace {
@@ -22,6 +26,8 @@ struct Answer {
   int status = 0;
   std::string content_type;
   std::string retry_after;
+  std::string encoding;
+  std::string allow;
   std::string body;
 };
 
@@ -60,6 +66,8 @@ class ServerTest : public testing::Test {
           .status = got->status,
           .content_type = std::string(got->header("content-type").value_or("")),
           .retry_after = std::string(got->header("retry-after").value_or("")),
+          .encoding = std::string(got->header("content-encoding").value_or("")),
+          .allow = std::string(got->header("allow").value_or("")),
           .body = std::string(reinterpret_cast<const char*>(got->body.data()), got->body.size())};
     }
   };
@@ -122,6 +130,121 @@ TEST_F(ServerTest, ReadsABinaryTensorStraightIntoTheArenaAlignedForTheEngine) {
   float values[2];
   std::memcpy(values, got.body.data() + got.body.size() - sizeof values, sizeof values);
   EXPECT_EQ(values[1], 6);
+}
+
+TEST_F(ServerTest, ReadsARawRequestAsTheModelsOnlyInput) {
+  come_up();
+  auto asked =
+      send("POST", kInfer, std::string(8, '\1'), {{"Inference-Header-Content-Length", "0"}});
+  const lane::TensorRef input = answer_batch();
+  EXPECT_EQ(input.shape, tensor::Shape({1, 2}));
+  EXPECT_EQ(input.offset % lane::Arena::kAlignment, 0U);
+  const Answer got = asked.answer();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.content_type, "application/octet-stream");
+  const Answer wrong =
+      ask("POST", kInfer, std::string(7, '\1'), {{"Inference-Header-Content-Length", "0"}});
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_EQ(wrong.body, R"({"error":"input 'x': a raw request of 7 bytes is not [1,2] of FP32"})");
+}
+
+std::string packed(std::string_view body, wire::Encoding encoding) {
+  const auto bytes = std::as_bytes(std::span(body));
+  std::vector<std::byte> out;
+  EXPECT_TRUE(wire::pack({&bytes, 1}, encoding, out));
+  return {reinterpret_cast<const char*>(out.data()), out.size()};
+}
+
+TEST_F(ServerTest, UnpacksABodyWhoseLengthsAreThoseOfTheUnpackedOne) {
+  come_up();
+  const std::string json = std::string(200, ' ') +
+                           R"({"inputs":[{"name":"x","shape":[1,2],"datatype":"FP32",)"
+                           R"("parameters":{"binary_data_size":8}}]})";
+  auto asked = send("POST", kInfer, packed(json + std::string(8, '\1'), wire::Encoding::kGzip),
+                    {{"Inference-Header-Content-Length", std::to_string(json.size())},
+                     {"Content-Encoding", "gzip"}});
+  EXPECT_EQ(answer_batch().offset % lane::Arena::kAlignment, 0U);
+  EXPECT_EQ(asked.answer().status, 200);
+  auto in_json =
+      send("POST", kInfer, packed(std::string(200, ' ') + kJson, wire::Encoding::kDeflate),
+           {{"Content-Encoding", "deflate"}});
+  answer_batch(2);
+  EXPECT_EQ(in_json.answer().status, 200);
+}
+
+TEST_F(ServerTest, RefusesWhatItCannotUnpack) {
+  come_up();
+  EXPECT_EQ(ask("POST", kInfer, kJson, {{"Content-Encoding", "gzip"}}).status, 400);
+  EXPECT_EQ(ask("POST", kInfer, kJson, {{"Content-Encoding", "br"}}).status, 501);
+  const std::string bomb = packed(std::string((64 << 20) + 1, ' '), wire::Encoding::kGzip);
+  EXPECT_EQ(ask("POST", kInfer, bomb, {{"Content-Encoding", "gzip"}}).status, 413);
+  const std::string metrics = ask("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("corelane_requests_total{model=\"m\",code=\"413\"} 1"), std::string::npos);
+}
+
+TEST_F(ServerTest, LeavesASmallAnswerAsItIs) {
+  come_up();
+  auto asked = send("POST", kInfer, kJson, {{"Accept-Encoding", "gzip"}});
+  answer_batch();
+  EXPECT_EQ(asked.answer().encoding, "");
+}
+
+TEST_F(ServerTest, PacksALargeAnswerForAClientThatTakesIt) {
+  come_up();
+  const std::string long_id(5000, 'i');
+  std::string json = kJson;
+  json.replace(json.find(R"("7")"), 3, '"' + long_id + '"');
+  auto asked = send("POST", kInfer, json, {{"Accept-Encoding", "br, deflate;q=0.5"}});
+  answer_batch();
+  const Answer got = asked.answer();
+  EXPECT_EQ(got.encoding, "deflate");
+  std::vector<std::byte> body;
+  ASSERT_TRUE(
+      wire::unpack(std::as_bytes(std::span(got.body)), wire::Encoding::kDeflate, 1 << 20, body));
+  const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
+  EXPECT_NE(text.find(long_id), std::string_view::npos);
+  EXPECT_LT(got.body.size(), 1000U);
+}
+
+TEST_F(ServerTest, TurnsAnOutputIntoClasses) {
+  come_up();
+  std::string json = kJson;
+  json.insert(json.size() - 1, R"(,"outputs":[{"name":"y","parameters":{"classification":1}}])");
+  auto asked = send("POST", kInfer, json);
+  answer_batch();
+  const Answer got = asked.answer();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_NE(got.body.find(R"("datatype":"BYTES","shape":[1,1],"data":["6:1"])"), std::string::npos)
+      << got.body;
+}
+
+TEST_F(ServerTest, HonoursEveryParameterOrRefusesIt) {
+  come_up();
+  for (const char* parameter : {R"("priority":1)", R"("sequence_id":1)", R"("sequence_start":true)",
+                                R"("headers":{})", R"("triton_x":1)"}) {
+    std::string json = kJson;
+    json.insert(json.size() - 1, R"(,"parameters":{)" + std::string(parameter) + "}");
+    const Answer got = ask("POST", kInfer, json);
+    EXPECT_TRUE(got.status == 400 || got.status == 501) << parameter << got.body;
+  }
+}
+
+TEST_F(ServerTest, TellsItsStatistics) {
+  come_up();
+  auto asked = send("POST", kInfer, kJson);
+  answer_batch();
+  EXPECT_EQ(asked.answer().status, 200);
+  const Answer one = ask("GET", "/v2/models/m/versions/1/stats");
+  EXPECT_NE(one.body.find(R"("inference_count":1,"execution_count":1)"), std::string::npos);
+  EXPECT_EQ(ask("GET", "/v2/models/stats").body, one.body);
+  EXPECT_EQ(ask("GET", "/v2/models/n/stats").status, 404);
+  EXPECT_EQ(ask("GET", "/v2/models/m/versions/2/stats").status, 404);
+}
+
+TEST_F(ServerTest, SaysWhichMethodAPathHas) {
+  EXPECT_EQ(ask("DELETE", "/v2/models/m").allow, "GET");
+  EXPECT_EQ(ask("GET", kInfer).allow, "POST");
+  EXPECT_EQ(ask("POST", "/v2/openapi.json").status, 405);
 }
 
 TEST_F(ServerTest, TellsTheTruthAboutReadiness) {
