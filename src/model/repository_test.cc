@@ -152,8 +152,9 @@ TEST(ProbeModels, AreARepositoryThatCanBeRead) {
     names.push_back(version.manifest.name);
     EXPECT_EQ(version.manifest.load_at_start, version.manifest.name != "broken");
   }
-  EXPECT_THAT(names, ElementsAre("add2", "broken", "id_b8", "id_bytes", "id_bytes2", "id_fp16",
-                                 "id_fp32", "id_int64", "id_u8", "nan", "null", "reload", "slow"));
+  EXPECT_THAT(names, ElementsAre("add2", "broken", "id_b8", "id_bf16", "id_bool", "id_bytes",
+                                 "id_bytes2", "id_fp16", "id_fp32", "id_int64", "id_u8", "nan",
+                                 "null", "reload", "slow"));
 }
 
 }  // namespace

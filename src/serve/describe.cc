@@ -1,10 +1,13 @@
 #include "serve/describe.h"
 
+#include <simdjson.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -70,6 +73,23 @@ std::vector<std::int64_t> served_versions(const std::string& name,
   return versions;
 }
 
+/// What an engine's report says of memory; nullopt where it says nothing.
+std::optional<wire::MemoryUsage> memory_of(const service::HeldByLane& held) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element report;
+  std::uint64_t size = 0;
+  if (parser.parse(held.report).get(report) != simdjson::SUCCESS ||
+      report["memory_bytes"].get(size) != simdjson::SUCCESS) {
+    return std::nullopt;
+  }
+  std::string_view device;
+  if (report["device"].get(device) != simdjson::SUCCESS) device = "cpu";
+  std::string type;
+  for (const char c : device) type += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return wire::MemoryUsage{
+      .type = type, .id = static_cast<std::int64_t>(held.lane), .size = {.count = size}};
+}
+
 }  // namespace
 
 wire::ModelMetadata describe_metadata(const model::Manifest& manifest,
@@ -114,13 +134,17 @@ wire::ModelStatistics describe_statistics(const service::VersionStats& version, 
       .compute_input = {.count = count, .total = version.steps.input()},
       .compute_infer = {.count = count, .total = version.steps.compute()},
       .compute_output = {.count = count, .total = version.steps.output()},
-      .batches = {}};
+      .batches = {},
+      .memory = {}};
   for (const auto& [rows, steps] : version.steps_by_rows) {
     statistics.batches.push_back(
         {.batch_size = rows,
          .compute_input = {.count = steps.count(), .total = steps.input()},
          .compute_infer = {.count = steps.count(), .total = steps.compute()},
          .compute_output = {.count = steps.count(), .total = steps.output()}});
+  }
+  for (const service::HeldByLane& held : version.held_by) {
+    if (auto memory = memory_of(held)) statistics.memory.push_back(*std::move(memory));
   }
   return statistics;
 }

@@ -94,6 +94,19 @@ TEST(DescribeStatistics, HasNoLastInferenceBeforeTheFirst) {
   EXPECT_EQ(describe_statistics(service::VersionStats{}, Nanos(1000)).last_inference, Nanos(0));
 }
 
+TEST(DescribeStatistics, TellsTheMemoryOfEachLaneWhoseEngineSaysIt) {
+  const service::VersionStats stats{
+      .held_by = {{.lane = 0, .report = R"({"device":"cpu","memory_bytes":4096})"},
+                  {.lane = 1, .report = "{}"},
+                  {.lane = 2, .report = ""},
+                  {.lane = 3, .report = R"({"memory_bytes":1})"}}};
+  const auto memory = describe_statistics(stats, Nanos()).memory;
+  ASSERT_EQ(memory.size(), 2U);
+  EXPECT_EQ(memory[0].type, "CPU");
+  EXPECT_EQ(memory[0].size.count, 4096U);
+  EXPECT_EQ(memory[1].id, 3);
+}
+
 TEST(DescribeStatistics, PicksByModelAndVersion) {
   const service::ServiceStats stats{
       .versions = {stats_of("qa", 2), stats_of("qa", 3), stats_of("other", 3)}};

@@ -53,7 +53,13 @@ ServiceStats Dispatcher::stats() const {
   for (const ServedVersion* version : versions_) {
     all.versions[version->index].waiting = queues_[version->index].size();
   }
-  for (const LaneState& lane : lanes_) {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const LaneState& lane = lanes_[i];
+    for (const ServedVersion* version : versions_) {
+      if (!serves(lane, *version)) continue;
+      all.versions[version->index].held_by.push_back(
+          {.lane = i, .report = lane.reports[version->index]});
+    }
     all.lanes.push_back(lane.stats);
     all.lanes.back().up = lane.up;
     if (lane.running)

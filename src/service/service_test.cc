@@ -429,6 +429,17 @@ TEST_F(ServiceTest, CountsTheStepsOfRequestsAndOfRunsByTheirRows) {
   EXPECT_EQ(stats.steps_by_rows.at(2).compute(), Nanos(8));
 }
 
+TEST_F(ServiceTest, TellsWhichLanesHoldAVersion) {
+  start(2);
+  come_up(1);
+  const auto held_by = [&] { return service_->stats().versions[0].held_by; };
+  ASSERT_EQ(held_by().size(), 1U);
+  EXPECT_EQ(held_by()[0].lane, 1U);
+  fake(1).down();
+  drive(1);
+  EXPECT_TRUE(held_by().empty());
+}
+
 TEST_F(ServiceTest, CountsTheTimeOfRequestsThatFailed) {
   start_up(1);
   deadline_ = Nanos(100);

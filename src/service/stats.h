@@ -54,6 +54,12 @@ class StepTimes {
 
 inline constexpr std::size_t kErrorCodes = static_cast<std::size_t>(ErrorCode::kInternal) + 1;
 
+/// A lane that is up and has loaded a version.
+struct HeldByLane {
+  std::size_t lane = 0;
+  std::string report;  // what its engine says it loaded (JSON)
+};
+
 /// What one version has done since the start. accepted == succeeded + failed + waiting + running.
 struct VersionStats {
   std::string model;
@@ -67,9 +73,10 @@ struct VersionStats {
   std::uint64_t retried = 0;  // requests given to a lane again after their worker died
   std::size_t waiting = 0;
   std::size_t running = 0;
-  Histogram queue;    // of each run request: accepted until dispatched
-  Histogram compute;  // of each run: gathered until ran
-  StepTimes steps;    // of each succeeded request, whose run's time is all its own
+  std::vector<HeldByLane> held_by;  // now
+  Histogram queue;                  // of each run request: accepted until dispatched
+  Histogram compute;                // of each run: gathered until ran
+  StepTimes steps;                  // of each succeeded request, whose run's time is all its own
   std::map<std::int64_t, StepTimes> steps_by_rows;  // of each run, by its rows
   Nanos success_time{};  // of succeeded requests: accepted until their outputs were written
   Nanos failure_time{};  // of failed ones: accepted until given up

@@ -85,6 +85,19 @@ void append_batches(std::string& out, const std::vector<BatchStatistics>& batche
   }
 }
 
+void append_memory(std::string& out, const std::vector<MemoryUsage>& memory) {
+  for (const MemoryUsage& usage : memory) {
+    if (&usage != &memory.front()) out += ',';
+    out += R"({"type":)";
+    append_json_string(out, usage.type);
+    out += R"(,"id":)";
+    append_json_number(out, usage.id);
+    out += R"(,"byte_size":)";
+    append_json_number(out, usage.size.count);
+    out += '}';
+  }
+}
+
 void append_statistics(std::string& out, const ModelStatistics& model) {
   out += R"({"name":)";
   append_json_string(out, model.name);
@@ -108,7 +121,9 @@ void append_statistics(std::string& out, const ModelStatistics& model) {
   append_durations(out, durations);
   out += R"(},"response_stats":{},"batch_stats":[)";
   append_batches(out, model.batches);
-  out += R"(],"memory_usage":[]})";
+  out += R"(],"memory_usage":[)";
+  append_memory(out, model.memory);
+  out += "]}";
 }
 
 }  // namespace

@@ -51,6 +51,13 @@ struct BatchStatistics {
   DurationStatistics compute_output;
 };
 
+/// Memory that a version takes on a device.
+struct MemoryUsage {
+  std::string type;  // "CPU"
+  std::int64_t id = 0;
+  Bytes size;
+};
+
 /// What the protocol's statistics extension tells of a version. Counts are requests, but
 /// inference_count is rows and execution_count is runs.
 struct ModelStatistics {
@@ -66,6 +73,7 @@ struct ModelStatistics {
   DurationStatistics compute_infer;
   DurationStatistics compute_output;
   std::vector<BatchStatistics> batches;
+  std::vector<MemoryUsage> memory;
 };
 
 /// {"model_stats":[...]}

@@ -56,7 +56,8 @@ TEST(WriteModelStatistics, NamesEverythingAsTritonDoes) {
                               .batches = {{.batch_size = 2,
                                            .compute_input = {.count = 2, .total = Nanos(1)},
                                            .compute_infer = {.count = 2, .total = Nanos(2)},
-                                           .compute_output = {.count = 2, .total = Nanos(3)}}}};
+                                           .compute_output = {.count = 2, .total = Nanos(3)}}},
+                              .memory = {{.type = "CPU", .id = 1, .size = {.count = 4096}}}};
   EXPECT_EQ(write_model_statistics({&model, 1}),
             R"({"model_stats":[{"name":"qa","version":"3","last_inference":1700000000123,)"
             R"("inference_count":5,"execution_count":2,"inference_stats":{)"
@@ -66,7 +67,7 @@ TEST(WriteModelStatistics, NamesEverythingAsTritonDoes) {
             R"("cache_miss":{"count":0,"ns":0}},"response_stats":{},)"
             R"("batch_stats":[{"batch_size":2,"compute_input":{"count":2,"ns":1},)"
             R"("compute_infer":{"count":2,"ns":2},"compute_output":{"count":2,"ns":3}}],)"
-            R"("memory_usage":[]}]})");
+            R"("memory_usage":[{"type":"CPU","id":1,"byte_size":4096}]}]})");
   EXPECT_EQ(write_model_statistics({}), R"({"model_stats":[]})");
 }
 

@@ -6,6 +6,7 @@ import shutil
 import struct
 import zlib
 
+import ml_dtypes
 import numpy as np
 import pytest
 import serving
@@ -97,6 +98,8 @@ def test_statistics_add_up(server, client):
     runs = {b["batch_size"]: b["compute_infer"]["count"] for b in after["batch_stats"]}
     assert sum(runs.values()) == after["execution_count"]
     assert sum(size * count for size, count in runs.items()) == after["inference_count"]
+    assert [usage["id"] for usage in after["memory_usage"]] == list(range(len(server.workers())))
+    assert all(usage["type"] == "CPU" and usage["byte_size"] >= 0 for usage in after["memory_usage"])
     metrics = server.metrics()
     labels = '{model="id_b8",version="1"}'
     assert metrics[f"corelane_succeeded_requests_total{labels}"] == after["inference_stats"]["success"]["count"]
@@ -266,6 +269,25 @@ def test_the_default_of_a_parameter_asks_for_nothing(server):
 def test_fp16_in_json_rounds_to_nearest_even(server, datatype, values, rounded):
     status, answer = server.infer("id_fp16", tensor(values, datatype))
     assert status == 200 and answer["outputs"][0]["data"] == pytest.approx(rounded, rel=1e-6, abs=0)
+
+
+def test_bf16_goes_both_ways(server, client):
+    array = np.array([1.5, -2.25, 3.0e38], ml_dtypes.bfloat16)
+    got = client.infer("id_bf16", inputs_of(array, "BF16")).as_numpy("OUTPUT0")
+    assert (got.astype(np.float32) == array.astype(np.float32)).all()
+    status, answer = server.infer("id_bf16", tensor([1.00390625, 1.01171875, -0.0], "BF16"))
+    assert status == 200 and answer["outputs"][0]["data"] == [1, 1.015625, 0]  # ties go to even
+    status, answer = server.infer("id_bf16", tensor([3.4e38], "BF16"))
+    assert status == 400 and "data element 0 is 3.4e38" in answer["error"]
+
+
+def test_booleans_go_both_ways(server, client):
+    array = np.array([True, False, True])
+    assert (client.infer("id_bool", inputs_of(array, "BOOL")).as_numpy("OUTPUT0") == array).all()
+    status, answer = server.infer("id_bool", tensor([True, False], "BOOL"))
+    assert status == 200 and answer["outputs"][0]["data"] == [True, False]
+    status, answer = server.infer("id_bool", tensor([1], "BOOL"))
+    assert status == 400 and "data element 0 is 1, but BOOL takes true or false" in answer["error"]
 
 
 @pytest.mark.parametrize("value", [65520, -1e9])
