@@ -278,7 +278,7 @@ def test_bf16_goes_both_ways(server, client):
     status, answer = server.infer("id_bf16", tensor([1.00390625, 1.01171875, -0.0], "BF16"))
     assert status == 200 and answer["outputs"][0]["data"] == [1, 1.015625, 0]  # ties go to even
     status, answer = server.infer("id_bf16", tensor([3.4e38], "BF16"))
-    assert status == 400 and "data element 0 is 3.4e38" in answer["error"]
+    assert status == 400 and "data element 0 is 3.4e+38" in answer["error"]
 
 
 def test_booleans_go_both_ways(server, client):
