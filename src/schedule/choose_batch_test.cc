@@ -197,7 +197,7 @@ TEST(ChooseBatch, EmptiesAnyQueueInAtMostAsManyRunsAsRequests) {
 
 TEST(LinearCost, FitsTheMeasuredGainOfBatchesOfFour) {
   const auto gain = [](const char* precision) {
-    const LinearCost cost = LinearCost::for_precision(precision);
+    const LinearCost cost(assumed_overhead(precision));
     Sizes sizes = unit_sizes();
     sizes[kTokens] = 41;
     return 4 * to_seconds(cost.batch_time(1, sizes)) / to_seconds(cost.batch_time(4, sizes));

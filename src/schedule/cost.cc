@@ -1,5 +1,7 @@
 #include "schedule/cost.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -13,16 +15,22 @@ double volume(const Sizes& sizes) {
   return product;
 }
 
+Sizes larger_of(const Sizes& a, const Sizes& b) {
+  Sizes larger = a;
+  for (std::size_t dim = 0; dim < kMaxDims; ++dim) larger[dim] = std::max(a[dim], b[dim]);
+  return larger;
+}
+
 Nanos LinearCost::batch_time(std::int64_t rows, const Sizes& sizes) const {
   constexpr double kNanosPerUnit = 1000;
   const double units = overhead_ + static_cast<double>(rows) * volume(sizes);
   return Nanos(static_cast<std::int64_t>(units * kNanosPerUnit));
 }
 
-LinearCost LinearCost::for_precision(std::string_view precision) {
-  if (precision == "int8") return LinearCost(54);
-  if (precision == "bf16" || precision == "f16") return LinearCost(16);
-  return LinearCost(4);
+double assumed_overhead(std::string_view precision) {
+  if (precision == "int8") return 54;
+  if (precision == "bf16" || precision == "f16") return 16;
+  return 4;
 }
 
 }  // namespace corelane::schedule

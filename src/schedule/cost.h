@@ -43,15 +43,18 @@ class LinearCost final : public CostModel {
   explicit LinearCost(double overhead) : overhead_(overhead) {}
   Nanos batch_time(std::int64_t rows, const Sizes& sizes) const override;
 
-  /// The measured overheads in tokens of BERT-base on one core: f32 4, bf16 16, int8 54. Used as
-  /// they are for every model that has no profile.
-  static LinearCost for_precision(std::string_view precision);
-
  private:
   double overhead_;
 };
 
+/// The measured overheads in tokens of BERT-base on one core: f32 4, bf16 16, int8 54. What every
+/// version is assumed to have until its own runs are known.
+double assumed_overhead(std::string_view precision);
+
 /// Product of the sizes.
 double volume(const Sizes& sizes);
+
+/// The larger of the two in each dimension: what both are padded to.
+Sizes larger_of(const Sizes& a, const Sizes& b);
 
 }  // namespace corelane::schedule

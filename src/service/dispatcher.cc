@@ -32,6 +32,7 @@ Dispatcher::Dispatcher(std::span<lane::Lane* const> lanes,
       queue_limit_(queue_limit) {
   for (const auto& version : versions) {
     versions_.push_back(version.get());
+    costs_.emplace_back(version->overhead);
     stats_[version->index].model = version->manifest.name;
     stats_[version->index].version = version->manifest.version;
   }
@@ -146,7 +147,7 @@ bool Dispatcher::start_batch(std::size_t index, const ServedVersion& version) {
                                        .live_lanes = count_live(version),
                                        .sharing_lanes = count_sharing(version),
                                        .running_rows = running_rows(version)},
-                                      version.signature.limits, version.cost);
+                                      version.signature.limits, costs_[version.index]);
   if (choice.members.empty()) return false;
   Running batch{.version = &version};
   if (!spare_lists_.empty()) {
@@ -281,6 +282,10 @@ void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, Lan
   stats.steps.add(done.timing, batch.jobs.size());
   stats.steps_by_rows[batch.rows].add(done.timing);
   stats.last_run = done.timing.written;
+  schedule::Sizes padded = schedule::unit_sizes();
+  for (const JobPtr& job : batch.jobs) padded = schedule::larger_of(padded, job->waiting.sizes);
+  costs_[batch.version->index].observe(batch.rows, padded,
+                                       done.timing.written - done.timing.received);
   Nanos& smoothed = time_per_request_[batch.version->index];
   const Nanos each = (done.timing.written - done.timing.received) / members;
   smoothed += smoothed == Nanos{} ? each : (each - smoothed) / kSmoothing;

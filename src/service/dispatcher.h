@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "lane/lane.h"
 #include "schedule/choose_batch.h"
+#include "schedule/learned_cost.h"
 #include "service/job.h"
 #include "service/queue.h"
 #include "service/stats.h"
@@ -103,7 +104,8 @@ class Dispatcher {
   std::vector<const ServedVersion*> versions_;
   std::vector<Queue> queues_;  // one for each version
   std::vector<VersionStats> stats_;
-  std::vector<Nanos> time_per_request_;  // smoothed, of each version on one lane
+  std::vector<Nanos> time_per_request_;       // smoothed, of each version on one lane
+  std::vector<schedule::LearnedCost> costs_;  // of each version
   std::size_t queue_limit_;
   std::size_t unanswered_ = 0;
   Nanos next_deadline_ = Nanos::max();  // none that waits is earlier

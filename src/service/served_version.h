@@ -6,7 +6,6 @@
 
 #include "lane/lane.h"
 #include "model/manifest.h"
-#include "schedule/cost.h"
 #include "service/signature.h"
 
 namespace corelane::service {
@@ -18,7 +17,7 @@ struct ServedVersion {
   std::string precision;
   lane::SlotId slot{};
   std::size_t index = 0;  // its place in the service
-  schedule::LinearCost cost{0};
+  double overhead = 1;    // of a run, as schedule::LearnedCost assumes it before it has seen some
   std::vector<std::vector<std::string>> labels{};  // of each output; empty: none
 };
 

@@ -277,7 +277,7 @@ Result<std::unique_ptr<Service>> Service::start(lane::LanePool& pool, const Cloc
                       .signature = *std::move(signature),
                       .precision = version.precision,
                       .index = served.size(),
-                      .cost = schedule::LinearCost::for_precision(version.precision),
+                      .overhead = schedule::assumed_overhead(version.precision),
                       .labels = *std::move(labels)}));
   }
   std::vector<lane::LaneId> all_lanes;
