@@ -32,6 +32,7 @@ std::vector<std::int64_t> sizes_of(const model::TensorSpec& spec) {
 
 std::vector<wire::TensorMetadata> describe(const std::vector<model::TensorSpec>& specs) {
   std::vector<wire::TensorMetadata> tensors;
+  tensors.reserve(specs.size());
   for (const model::TensorSpec& spec : specs) {
     tensors.push_back({.name = spec.name, .dtype = spec.type, .shape = sizes_of(spec)});
   }

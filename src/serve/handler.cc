@@ -45,6 +45,7 @@ std::vector<std::string> extensions() {
 
 std::vector<std::string> names_of(const std::vector<service::ServedModel>& models) {
   std::vector<std::string> names;
+  names.reserve(models.size());
   for (const service::ServedModel& model : models) names.push_back(model.name);
   return names;
 }
@@ -95,7 +96,7 @@ net::Placement Handler::place(const net::RequestView& head, std::uint64_t length
                             : Result<std::span<std::byte>>(json_length.error());
   if (!memory) {
     calls_.give_back(call);
-    const net::Refusal refusal = refusal_of(memory.error());
+    net::Refusal refusal = refusal_of(memory.error());
     counters_.add(route.model, refusal.status);
     return refusal;
   }

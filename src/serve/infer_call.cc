@@ -8,7 +8,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/result.h"
@@ -30,7 +33,7 @@ namespace {
 // Packing keeps a net thread from everything else, so answers of which it would take long go as
 // they are, and so do those of which there is nothing to save.
 constexpr std::size_t kPackFrom = 1 << 10;
-constexpr std::size_t kPackUpTo = 1 << 20;
+constexpr std::size_t kPackUpTo = 256 << 10;
 constexpr std::size_t kMaxUnpacked = 64 << 20;
 
 bool worth_packing(std::span<const std::span<const std::byte>> pieces) {

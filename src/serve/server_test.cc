@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -11,10 +12,20 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/units.h"
+#include "lane/arena.h"
+#include "lane/tensor_ref.h"
+#include "model/manifest.h"
 #include "net/http_client.h"
+#include "service/service.h"
 #include "service/testing/fake_pool.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include "tensor/view.h"
 #include "wire/compression.h"
 
 namespace corelane::serve {

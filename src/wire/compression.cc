@@ -1,6 +1,7 @@
 #include "wire/compression.h"
 
 #include <fmt/format.h>
+#include <zconf.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -21,6 +22,8 @@ constexpr int kWindowBits = 15;
 constexpr int kGzipFormat = 16;  // added to the window bits
 constexpr int kMemoryLevel = 8;
 constexpr std::size_t kFirstRoom = 16 << 10;
+constexpr std::size_t kSample = 4 << 10;
+constexpr std::size_t kSampleFrom = 8 * kSample;
 
 int window_bits(Encoding encoding) {
   return encoding == Encoding::kGzip ? kWindowBits + kGzipFormat : kWindowBits;
@@ -219,6 +222,11 @@ Status unpack(std::span<const std::byte> packed, Encoding encoding, std::size_t 
 bool pack(std::span<const std::span<const std::byte>> pieces, Encoding encoding,
           std::vector<std::byte>& out) {
   std::size_t total = 0;
+  for (const auto& piece : pieces) {  // noise is found out early
+    if (piece.size() <= kSampleFrom) continue;
+    const auto sample = piece.subspan(piece.size() / 2, kSample);
+    if (!pack({&sample, 1}, encoding, out)) return false;
+  }
   for (const auto& piece : pieces) total += piece.size();
   out.resize(total - total / 8);
   z_stream stream{};

@@ -33,7 +33,8 @@ Status unpack(std::span<const std::byte> packed, Encoding encoding, std::size_t 
               std::vector<std::byte>& out);
 
 /// Packs the pieces, quickly rather than small, into `out`. False where that saves less than an
-/// eighth, and `out` is then of no use. Precondition: not kIdentity, and less than 4 GiB.
+/// eighth, of all or of a sample of a long piece; `out` is then of no use. Precondition: not
+/// kIdentity, and less than 4 GiB.
 bool pack(std::span<const std::span<const std::byte>> pieces, Encoding encoding,
           std::vector<std::byte>& out);
 

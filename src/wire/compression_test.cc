@@ -111,6 +111,16 @@ TEST(Pack, GivesUpWhereItSavesLittle) {
   EXPECT_FALSE(pack({&bytes, 1}, Encoding::kGzip, out));
 }
 
+TEST(Pack, TakesALongPieceWhoseMiddleSaves) {
+  const std::string text(1 << 20, 'x');
+  const auto bytes = std::as_bytes(std::span(text));
+  Body out;
+  Body back;
+  ASSERT_TRUE(pack({&bytes, 1}, Encoding::kGzip, out));
+  ASSERT_TRUE(unpack(out, Encoding::kGzip, text.size(), back));
+  EXPECT_EQ(back, body_of(text));
+}
+
 TEST(ChooseEncoding, FollowsTheWeights) {
   struct Case {
     std::string_view accepted;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/units.h"
 #include "tensor/dtype.h"
 
 namespace corelane::wire {
