@@ -93,7 +93,7 @@ def shape_cache(run):
     """Mixed lengths, with the bound on what OpenVINO keeps for each shape and with OpenVINO's own; memory beside."""
     run.kit.set_up("models")
     source = run.kit.work / "models" / "bert.onnx"
-    lengths = str(ROOT / "examples" / "demo" / "lengths.txt")
+    lengths = ROOT / "examples" / "lengths.txt"
     point = {"batch": 1, "concurrency": 8, "lanes": "auto", "sizes": {run.tokens_name: lengths}, "warmup": 8}
     point["seconds"] = 2 * run.seconds
     memory = {"bounded": [], "unbounded": []}

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import tempfile
 
 
@@ -21,6 +22,11 @@ def run_study(corelane, repository, name, point):
     """The result of a point: batch, concurrency, seconds, warmup, sizes of named dimensions, and lanes or target."""
     with tempfile.TemporaryDirectory(dir=corelane.work) as folder:
         folder = pathlib.Path(folder)
+        sizes = dict(point.get("sizes", {}))
+        for dimension, size in sizes.items():
+            if isinstance(size, pathlib.Path):  # a plan reads files of its own folder only
+                sizes[dimension] = shutil.copy(size, folder) and size.name
+        point = point | {"sizes": sizes}
         plan = folder / "plan.toml"
         plan.write_text(plan_text(name, point))
         corelane.run("bench", plan, "--models", repository, "--results", folder / "results")

@@ -54,11 +54,19 @@ Nanos duration(Fields& fields, std::string_view key, Nanos otherwise) {
   return parsed ? *parsed : otherwise;
 }
 
-std::vector<std::int64_t> positive_integers(Fields& fields, std::string_view key) {
+/// More clients than any machine that runs this could feed; each is a thread with its own buffers.
+constexpr std::int64_t kMostClients = 4096;
+/// Beyond what any model takes at once.
+constexpr std::int64_t kLargestBatch = 65'536;
+
+std::vector<std::int64_t> positive_integers(Fields& fields, std::string_view key,
+                                            std::int64_t largest) {
   std::vector<std::int64_t> values = fields.integers(key);
   for (const std::int64_t value : values) {
     if (value < 1) {
       fields.broken(key, fmt::format("{} must be at least 1, not {}", key, value));
+    } else if (value > largest) {
+      fields.broken(key, fmt::format("{} must be at most {}, not {}", key, largest, value));
     }
   }
   return values;
@@ -149,12 +157,12 @@ Grid parse_grid(const toml::table& table, const Plan& plan, const std::filesyste
       grid.broken("models", fmt::format("models: '{}' is not one of the study's", name));
     }
   }
-  if (auto batch = positive_integers(grid, "batch"); !batch.empty()) {
+  if (auto batch = positive_integers(grid, "batch", kLargestBatch); !batch.empty()) {
     parsed.batch = std::move(batch);
   }
   parsed.precision = grid.texts("precision");
   parsed.lanes = grid.texts("lanes");
-  parsed.concurrency = positive_integers(grid, "concurrency");
+  parsed.concurrency = positive_integers(grid, "concurrency", kMostClients);
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kGridFields.begin(), kGridFields.end(), name) != kGridFields.end()) {

@@ -110,6 +110,8 @@ TEST(ParsePlan, NamesTheLineAndTheField) {
       {"window = \"4s\"", "window = 4", "study.toml:18: [load]: window must be a string"},
       {"\"closed\"", "\"open\"", "study.toml:15: [load]: kind must be \"closed\""},
       {"[1, 4]", "[1, 0]", "study.toml:6: [grid]: batch must be at least 1, not 0"},
+      {"concurrency = [1, 2]", "concurrency = [100000000]",
+       "[grid]: concurrency must be at most 4096, not 100000000"},
       {"batch =", "models = [\"other\"]\nbatch =", "models: 'other' is not one of the study's"},
       {"[1, 4]", "4", "study.toml:6: [grid]: batch must be a list"},
       {"[128, 64]", "[128, -1]", "study.toml:10: [grid]: tokens must be at least 1, not -1"},
