@@ -152,9 +152,7 @@ def _add_companions(request, described):
     if names:
         with open(os.path.join(request["out"], "labels.txt"), "w", encoding="utf-8") as file:
             file.write("".join(name + "\n" for name in names))
-        for output in described["outputs"]:
-            if output["shape"][-1:] == [len(names)]:
-                output["labels"] = "labels.txt"
+        specs.name_labels(described["outputs"], len(names), "labels.txt")
 
 
 def main(arguments):

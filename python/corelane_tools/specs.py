@@ -139,3 +139,10 @@ def inputs_json(tensors):
 
 def dimensions_json(limits, tensors):
     return {name: {"min": low, "max": high, "buckets": buckets_of(name, high, tensors)} for name, (low, high) in limits.items()}
+
+
+def name_labels(outputs, count, file):
+    """Outputs whose last size is the number of the labels get the file's name."""
+    for output in outputs:
+        if output["shape"][-1:] == [count]:
+            output["labels"] = file

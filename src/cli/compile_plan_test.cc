@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr const char* kAnswer = R"json({
   "inputs": [{"name": "x", "type": "INT64", "shape": ["batch", 4], "pad": 1}],
-  "outputs": [{"name": "y", "type": "FP32", "shape": ["batch", "n"]}],
+  "outputs": [{"name": "y", "type": "FP32", "shape": ["batch", "n"], "labels": "labels.txt"}],
   "dimensions": {"batch": {"min": 1, "max": 32, "buckets": []},
                  "n": {"min": 1, "max": 8, "buckets": [4, 8]}},
   "precisions": {"bf16": {"engine": "openvino", "file": "f32.xml"},
@@ -65,6 +65,7 @@ TEST(ParseCompiled, GivesAManifestThatCanBeWrittenAndRead) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, compiled->manifest);
   EXPECT_EQ(model::max_batch(*back), 32);
+  EXPECT_EQ(back->outputs[0].labels, "labels.txt");
 }
 
 TEST(ParseCompiled, GivesTheToolsErrorAsItIs) {

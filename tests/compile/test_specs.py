@@ -63,3 +63,9 @@ def test_only_what_a_mask_covers_is_padded():
     assert specs.buckets_of("tokens", 100, [ids]) == []
     assert specs.buckets_of("batch", 32, [ids, mask]) == []
     assert specs.buckets_of("tokens", 0, [ids, mask]) == []
+
+
+def test_labels_belong_to_outputs_that_end_with_their_number():
+    outputs = [{"name": "logits", "shape": ["batch", 3]}, {"name": "hidden", "shape": ["batch", 3, 4]}, {"shape": []}]
+    specs.name_labels(outputs, 3, "labels.txt")
+    assert [output.get("labels") for output in outputs] == ["labels.txt", None, None]
