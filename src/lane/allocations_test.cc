@@ -1,12 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +11,7 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "base/testing/allocations/count.h"
 #include "base/units.h"
 #include "lane/arena.h"
 #include "lane/channel.h"
@@ -25,21 +23,6 @@
 #include "lane/tensor_ref.h"
 #include "lane/testing/probe_model.h"
 #include "tensor/dtype.h"
-
-namespace {
-
-std::atomic<long> allocations = 0;
-
-}  // namespace
-
-// Not inlined: g++ 12 would see free() of what it takes for its own operator new's memory.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();  // lint: throw because that is what operator new does
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace corelane::lane {
 namespace {
@@ -112,13 +95,13 @@ TEST(ABatch, AllocatesNothingOnEitherSideOnceItsSizesHaveBeenSeen) {
     ASSERT_TRUE(loop.go_round(kOne));
     ASSERT_TRUE(loop.go_round(kPadded));
   }
-  const long before = allocations.load();
+  const std::int64_t before = allocations_of_thread();
   ASSERT_GT(before, 0) << "allocations are counted";
   for (int round = 0; round < 100; ++round) {
     ASSERT_TRUE(loop.go_round(kOne));
     ASSERT_TRUE(loop.go_round(kPadded));
   }
-  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_EQ(allocations_of_thread() - before, 0);
 }
 
 }  // namespace

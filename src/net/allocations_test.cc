@@ -6,36 +6,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <span>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/testing/allocations/count.h"
 #include "net/event_loop.h"
 #include "net/http.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "wire/v2_infer.h"
 #include "wire/v2_response.h"
-
-namespace {
-thread_local std::int64_t allocations_of_thread = 0;
-}  // namespace
-
-// Not inlined: g++ 12 would see free() of what it takes for its own operator new's memory.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations_of_thread;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();  // lint: throw because that is what operator new does
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  ++allocations_of_thread;
-  return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace corelane::net {
 namespace {
@@ -54,8 +36,8 @@ class CountingModel final : public Handler, private wire::DecodeMemory {
 
   void serve(const RequestView& request, RequestContext* /*context*/, Exchange exchange) override {
     ++requests_;
-    if (requests_ == kFirst) before_ = allocations_of_thread;
-    if (requests_ == kLast) after_ = allocations_of_thread;
+    if (requests_ == kFirst) before_ = allocations_of_thread();
+    if (requests_ == kLast) after_ = allocations_of_thread();
     const auto length = wire::parse_json_length(
         request.header("Inference-Header-Content-Length").value_or(""), request.body.size());
     const auto parsed = parser_.parse(request.body, *length, *this);
