@@ -146,8 +146,10 @@ def _openvino_file(kind, path):
 def _add_companions(request, described):
     from corelane_tools import hugging_face, tokenizers_tool
 
-    progress("preparing the tokenizer")
-    described["tokenizer"] = tokenizers_tool.prepare(request["path"], request["out"])
+    files = tokenizers_tool.files_of(request["path"])
+    if files:
+        progress("preparing the tokenizer")
+        described["tokenizer"] = tokenizers_tool.prepare(request["path"], files, request["out"])
     names = hugging_face.labels(request["path"])
     if names:
         with open(os.path.join(request["out"], "labels.txt"), "w", encoding="utf-8") as file:

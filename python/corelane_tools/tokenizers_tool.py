@@ -20,11 +20,14 @@ _FILES = (
 )
 
 
-def prepare(source, out):
-    """Returns {"kind", "tokens", "converted", "why_not"}, or None where the source has no tokenizer."""
+def files_of(source):
+    """The names of the tokenizer's files in a directory; none where only settings of a tokenizer are there."""
     names = [name for name in _FILES if os.path.exists(os.path.join(source, name))]
-    if not set(names) - {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}:
-        return None
+    return names if set(names) - {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"} else []
+
+
+def prepare(source, names, out):
+    """Takes the files `names` of files_of(source). Returns {"kind", "tokens", "converted", "why_not"}."""
     folder = os.path.join(out, "tokenizer")
     os.makedirs(folder)
     for name in names:

@@ -180,6 +180,7 @@ def test_a_directory_becomes_a_version_with_tokenizer_that_runs_as_transformers_
 
     status, out, err = compiler.run(sources / "bert", "--name", "qa")
     assert status == 0, err
+    assert "preparing the tokenizer" in err
     assert "2 layers" in out and "WordPiece, 12 tokens" in out and "task        question-answering" in out
     folder = compiler.folder / "models" / "qa" / "1"
     manifest = tomllib.loads((folder / "model.toml").read_text())
@@ -198,6 +199,17 @@ def test_a_directory_becomes_a_version_with_tokenizer_that_runs_as_transformers_
     answers = openvino_answers(folder, values)
     for name in ("start_logits", "end_logits"):
         np.testing.assert_allclose(answers[name], expected[name].numpy(), atol=1e-4)
+
+
+def test_no_tokenizer_is_prepared_where_there_is_none(compiler, sources):
+    folder = compiler.folder / "bare"
+    folder.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).write_bytes((sources / "bert" / name).read_bytes())
+    status, out, err = compiler.run(folder)
+    assert status == 0, err
+    assert "tokenizer" not in err and "WordPiece" not in out
+    assert not (compiler.folder / "models" / "bare" / "1" / "tokenizer").exists()
 
 
 def test_an_operator_that_the_engine_does_not_take_is_named(compiler, sources):
