@@ -41,7 +41,7 @@ inline std::string first_line(std::string_view text) {
 ///   static Result<std::unique_ptr<Model>> load(const cl_load_options&);
 ///   Status infer(const cl_tensor* inputs, cl_tensor* outputs);
 ///   const char* describe();
-///   static std::string explain(std::exception_ptr);   // the framework's exceptions as text
+///   static std::string explain(const std::exception&);  // the reason in the framework's text
 /// All may throw what the framework throws; nothing leaves the plug-in.
 template <typename Model>
 class Plugin {
@@ -109,8 +109,11 @@ class Plugin {
     } catch (const std::bad_alloc&) {
       error_text() = "out of memory";
       return CL_OUT_OF_MEMORY;
+    } catch (const std::exception& error) {
+      error_text() = first_line(Model::explain(error));
+      return CL_FAILED;
     } catch (...) {
-      error_text() = first_line(Model::explain(std::current_exception()));
+      error_text() = "an exception of unknown type";
       return CL_FAILED;
     }
   }

@@ -121,15 +121,7 @@ class Model {
     return report_.c_str();
   }
 
-  static std::string explain(const std::exception_ptr& thrown) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const std::exception& error) {
-      return without_places(error.what());
-    } catch (...) {
-      return "an exception of unknown type";
-    }
-  }
+  static std::string explain(const std::exception& error) { return without_places(error.what()); }
 
  private:
   explicit Model(ov::CompiledModel compiled)

@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <openvino/core/model.hpp>
 #include <openvino/runtime/properties.hpp>
 #include <string>
 
+#include "engine/plugin_report.h"
+
 namespace corelane::engine::openvino {
 namespace {
-
-using Counts = std::map<std::string, std::int64_t>;
 
 std::string text_of(const ov::Node& node, const std::string& key) {
   const auto& info = node.get_rt_info();
@@ -36,23 +35,17 @@ std::uint64_t resident_bytes() {
 }
 
 std::string report_on(const ov::CompiledModel& model, std::uint64_t memory_bytes) {
-  Counts precisions;
-  Counts layers;
+  PluginReport report{.threads = model.get_property(ov::inference_num_threads),
+                      .memory_bytes = memory_bytes};
+  std::map<std::string, std::int64_t> layers;
   for (const auto& node : model.get_runtime_model()->get_ops()) {
     const std::string layer = text_of(*node, "layerType");
     if (!computes(layer)) continue;
     ++layers[layer];
-    ++precisions[text_of(*node, "runtimePrecision")];
+    ++report.precision[text_of(*node, "runtimePrecision")];
   }
-  const nlohmann::json report{
-      {"device", "cpu"},
-      {"precision", precisions},
-      {"layers", layers},
-      {"threads", model.get_property(ov::inference_num_threads)},
-      {"precision_hint", model.get_property(ov::hint::inference_precision).to_string()},
-      {"memory_bytes", memory_bytes},
-  };
-  return report.dump();
+  const auto hint = model.get_property(ov::hint::inference_precision).to_string();
+  return report_json(report, {{"layers", layers}, {"precision_hint", hint}});
 }
 
 }  // namespace corelane::engine::openvino

@@ -9,7 +9,6 @@
 #include <ctime>
 #include <exception>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "base/units.h"
 #include "engine/engine_abi.h"
 #include "engine/plugin.h"
+#include "engine/plugin_report.h"
 #include "engine/probe/behaviours.h"
 #include "engine/probe/options.h"
 
@@ -79,24 +79,12 @@ class Model {
   const char* describe() {
     std::size_t bytes = 0;
     for (const Buffer& buffer : buffers_) bytes += buffer.capacity();
-    report_ = nlohmann::json{
-        {"device", "cpu"},
-        {"precision", {{precision_, 1}}},
-        {"threads", threads_},
-        {"memory_bytes",
-         bytes}}.dump();
+    report_ =
+        report_json({.precision = {{precision_, 1}}, .threads = threads_, .memory_bytes = bytes});
     return report_.c_str();
   }
 
-  static std::string explain(const std::exception_ptr& thrown) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const std::exception& error) {
-      return error.what();
-    } catch (...) {
-      return "an exception of unknown type";
-    }
-  }
+  static std::string explain(const std::exception& error) { return error.what(); }
 
  private:
   Model(const Options& options, const cl_load_options& load_options)

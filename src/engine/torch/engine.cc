@@ -28,6 +28,7 @@
 #include "base/result.h"
 #include "engine/engine_abi.h"
 #include "engine/plugin.h"
+#include "engine/plugin_report.h"
 #include "engine/torch/values.h"
 
 namespace corelane::engine::torch_script {
@@ -151,32 +152,19 @@ class Model {
   }
 
   const char* describe() {
-    std::map<std::string, std::int64_t> precisions;
+    PluginReport report{.threads = threads_};
     const auto graph = module_.get_method("forward").graph()->copy();
     torch::jit::Inline(*graph);
-    count_operators(*graph->block(), bf16_, precisions);
-    std::uint64_t bytes = 0;
-    for (const at::Tensor& tensor : module_.parameters()) bytes += tensor.nbytes();
-    for (const at::Tensor& tensor : module_.buffers()) bytes += tensor.nbytes();
-    report_ = nlohmann::json{
-        {"device", "cpu"},
-        {"precision", precisions},
-        {"threads", threads_},
-        {"memory_bytes",
-         bytes}}.dump();
+    count_operators(*graph->block(), bf16_, report.precision);
+    for (const at::Tensor& tensor : module_.parameters()) report.memory_bytes += tensor.nbytes();
+    for (const at::Tensor& tensor : module_.buffers()) report.memory_bytes += tensor.nbytes();
+    report_ = report_json(report);
     return report_.c_str();
   }
 
-  static std::string explain(const std::exception_ptr& thrown) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const c10::Error& error) {
-      return from_interpreter(error.what_without_backtrace());
-    } catch (const std::exception& error) {
-      return from_interpreter(error.what());
-    } catch (...) {
-      return "an exception of unknown type";
-    }
+  static std::string explain(const std::exception& error) {
+    const auto* own = dynamic_cast<const c10::Error*>(&error);
+    return from_interpreter(own != nullptr ? own->what_without_backtrace() : error.what());
   }
 
  private:
