@@ -22,6 +22,7 @@
 #include "cli/commands.h"
 #include "cli/own_files.h"
 #include "cli/stop_signals.h"
+#include "cli/uncompiled.h"
 #include "device/cpu_budget.h"
 #include "device/lane_plan.h"
 #include "lane/lane.h"
@@ -86,12 +87,8 @@ Status apply_config(const CLI::App& command, ServeOptions& options) {
 
 Result<std::vector<service::VersionToServe>> find_versions(const ServeOptions& options) {
   const std::filesystem::path root = options.path.empty() ? options.models : options.path;
-  if (std::filesystem::is_regular_file(root)) {
-    return unsupported(
-        fmt::format("{} is a file; make a model of it first: corelane compile {} --name NAME",
-                    root.string(), root.string()));
-  }
-  auto scan = model::scan_repository(root);
+  if (auto commands = how_to_serve(root, options.models)) return unsupported(*std::move(commands));
+  auto scan = model::scan_path(root);
   if (!scan) {
     return in_context(std::move(scan), "no models to serve; make one with `corelane compile`");
   }
@@ -101,7 +98,8 @@ Result<std::vector<service::VersionToServe>> find_versions(const ServeOptions& o
     model::Version& version = scan->versions[i];
     const bool newest = i + 1 == scan->versions.size() ||
                         scan->versions[i + 1].manifest.name != version.manifest.name;
-    if (!newest || !version.manifest.load_at_start) continue;
+    const bool wanted = scan->one_model || version.manifest.load_at_start;
+    if (!newest || !wanted) continue;
     serve::EndpointConfig endpoint;
     if (const auto set = options.endpoints.find(version.manifest.name);
         set != options.endpoints.end()) {
@@ -231,7 +229,8 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
 
 Run add_serve(CLI::App& command) {
   auto options = std::make_shared<ServeOptions>();
-  command.add_option("path", options->path, "Repository of models (default: --models)");
+  command.add_option("path", options->path,
+                     "Repository, one model of it or one version (default: --models)");
   command.add_option("--models", options->models, "Repository of models")->capture_default_str();
   command.add_option("--lanes", options->lanes, "Lane plan: auto, auto:N, cpu:0|cpu:1, cpu:0-1")
       ->capture_default_str();
@@ -249,6 +248,7 @@ Run add_serve(CLI::App& command) {
   command.footer(
       "Examples:\n"
       "  corelane serve\n"
+      "  corelane serve models/minilm\n"
       "  corelane serve examples/probe-models --lanes 'cpu:0|cpu:1' --http 127.0.0.1:0 "
       "--ready-file ready.json\n");
   return [&command, options](Environment& environment) {

@@ -69,6 +69,17 @@ Result<Version> read_version(const fs::path& root, const std::string& model, std
   return Version{folder, *std::move(manifest)};
 }
 
+void scan_model(const fs::path& root, const std::string& model, Scan& scan) {
+  for (const std::int64_t number : version_numbers(root, model)) {
+    auto version = read_version(root, model, number);
+    if (version) {
+      scan.versions.push_back(*std::move(version));
+    } else {
+      scan.problems.push_back(std::move(version).error());
+    }
+  }
+}
+
 std::string draft_prefix(const std::string& model) { return ".draft-" + model + "-"; }
 
 /// Removes drafts of processes that are gone: a killed one could not do it itself.
@@ -115,18 +126,37 @@ Result<Scan> scan_repository(const fs::path& root) {
   }
   Scan scan;
   for (const std::string& model : folders_in(root)) {
-    if (!is_model_name(model)) {
-      continue;
-    }
-    for (const std::int64_t number : version_numbers(root, model)) {
-      auto version = read_version(root, model, number);
-      if (version) {
-        scan.versions.push_back(*std::move(version));
-      } else {
-        scan.problems.push_back(std::move(version).error());
-      }
+    if (is_model_name(model)) {
+      scan_model(root, model, scan);
     }
   }
+  return scan;
+}
+
+Result<Scan> scan_path(const fs::path& path) {
+  std::error_code failed;
+  fs::path folder = fs::absolute(path, failed).lexically_normal();
+  if (!folder.has_filename() || folder.filename() == kManifestFile) {
+    folder = folder.parent_path();
+  }
+  if (fs::exists(folder / kManifestFile, failed)) {
+    auto manifest = read_manifest(folder / kManifestFile);
+    if (!manifest) {
+      return std::move(manifest).error();
+    }
+    return Scan{.versions = {{folder, *std::move(manifest)}}, .problems = {}, .one_model = true};
+  }
+  const std::string model = folder.filename().string();
+  const std::vector<std::int64_t> numbers = version_numbers(folder.parent_path(), model);
+  const bool holds_versions = std::ranges::any_of(numbers, [&](std::int64_t number) {
+    std::error_code ignored;
+    return fs::exists(folder / std::to_string(number) / kManifestFile, ignored);
+  });
+  if (!holds_versions) {
+    return scan_repository(path);
+  }
+  Scan scan{.versions = {}, .problems = {}, .one_model = true};
+  scan_model(folder.parent_path(), model, scan);
   return scan;
 }
 

@@ -23,11 +23,17 @@ struct Version {
 struct Scan {
   std::vector<Version> versions;
   std::vector<Error> problems;
+  bool one_model = false;  // scan_path() was given the folder of a model or of a version
 };
 
 /// Reads all versions below `root`. Folders whose names are no model names (such as hidden ones) or
 /// no numbers are passed over. kNotFound where `root` does not exist.
 Result<Scan> scan_repository(const std::filesystem::path& root);
+
+/// The same for whatever a person may name: a repository, the folder of one model in it, or the
+/// folder of one version (or its model.toml), which may lie anywhere and whose manifest says what
+/// it is called.
+Result<Scan> scan_path(const std::filesystem::path& path);
 
 /// The numbers of a model's version folders, ascending; empty where it has none.
 std::vector<std::int64_t> version_numbers(const std::filesystem::path& root,

@@ -62,6 +62,41 @@ class Repository : public testing::Test {
   fs::path root_;
 };
 
+TEST_F(Repository, IsOneModelWhereItsFolderIsNamed) {
+  put("b", "9", manifest_of("b", 9));
+  put("b", "10", manifest_of("b", 10));
+  put("a", "1", manifest_of("a", 1));
+  for (const fs::path& path : {root_ / "b", root_ / "b" / ""}) {
+    const auto scan = scan_path(path);
+    ASSERT_TRUE(scan) << scan.error().message;
+    EXPECT_TRUE(scan->one_model);
+    ASSERT_EQ(scan->versions.size(), 2U);
+    EXPECT_EQ(scan->versions.back().manifest.version, 10);
+  }
+}
+
+TEST_F(Repository, IsOneVersionWhereverItsFolderLies) {
+  put("b", "9", manifest_of("b", 9));
+  fs::rename(root_ / "b" / "9", top_ / "copy");
+  for (const fs::path& path : {top_ / "copy", top_ / "copy" / "model.toml"}) {
+    const auto scan = scan_path(path);
+    ASSERT_TRUE(scan) << scan.error().message;
+    EXPECT_TRUE(scan->one_model);
+    ASSERT_EQ(scan->versions.size(), 1U);
+    EXPECT_EQ(scan->versions[0].manifest.name, "b");
+    EXPECT_EQ(scan->versions[0].folder, top_ / "copy");
+  }
+}
+
+TEST_F(Repository, IsAllOfItWhereItsOwnFolderIsNamed) {
+  put("1", "1", manifest_of("1", 1));  // a model whose name looks like a version's
+  put("a", "1", manifest_of("a", 1));
+  const auto scan = scan_path(root_);
+  ASSERT_TRUE(scan) << scan.error().message;
+  EXPECT_FALSE(scan->one_model);
+  EXPECT_EQ(scan->versions.size(), 2U);
+}
+
 TEST_F(Repository, IsReadByNameAndNumber) {
   put("b", "10", manifest_of("b", 10));
   put("b", "9", manifest_of("b", 9));

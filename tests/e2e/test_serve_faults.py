@@ -2,10 +2,11 @@
 import os
 import random
 import signal
+import subprocess
 import time
 
 import pytest
-from serving import Load, tensor, wait_for
+from serving import BUILD, PROBES, Load, tensor, wait_for
 
 TOKENS_MODEL = """format = 1
 name = "tokens"
@@ -139,6 +140,21 @@ def test_a_second_signal_stops_at_once(own_server, tmp_path):
     load.stop()
     wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers), "the workers' end", 5)
     server.process.returncode = 0  # what it answers to the fixture's question
+
+
+@pytest.mark.parametrize("path", ["reload", "reload/1", "reload/1/model.toml"])
+def test_one_model_is_served_under_its_name_even_if_it_is_not_loaded_at_the_start(own_server, path):
+    server = own_server(models=PROBES / path)
+    status, answer = server.infer("reload", tensor([1.5]))
+    assert (status, answer["outputs"][0]["data"]) == (200, [1.5])
+    assert server.infer("id_fp32", tensor([1.5]))[0] == 404
+
+
+def test_a_model_that_is_not_compiled_gets_the_commands_to_type(tmp_path):
+    (tmp_path / "net.onnx").write_bytes(b"")
+    ended = subprocess.run([BUILD / "corelane", "serve", "net.onnx"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "\n  corelane compile net.onnx --name net\n  corelane serve models/net\n" in ended.stderr
 
 
 def test_a_timeout_is_kept_while_every_lane_is_busy(own_server):
