@@ -4,6 +4,7 @@ CORELANE_BUILD names the build folder (build/dev). Engines that the build lacks 
 with the reason that the build gives.
 """
 
+import ctypes
 import os
 import pathlib
 
@@ -170,6 +171,30 @@ def test_torch_bf16_is_near_f32_and_its_python_run(case):
     got = runs(engine("torch"), case, case.script, "bf16")
     assert_equal(got, case.torch_bf16(), BF16)
     assert_equal(got, case.torch, BF16)
+
+
+def resident_mb():
+    """After free memory has gone back to the system."""
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+@pytest.mark.parametrize("precision", ["f32", "bf16"])
+def test_torch_gives_a_models_memory_back_with_the_model(precision, tmp_path):
+    import torch
+
+    size, layers = 2048, 4  # 67 MB of weights, 34 MB in bf16
+    module = torch.nn.Sequential(*[torch.nn.Linear(size, size) for _ in range(layers)]).eval()
+    torch.jit.trace(module, torch.zeros(1, size)).save(tmp_path / "wide.pt")
+    del module
+    plugin, left = engine("torch"), []
+    for _ in range(4):
+        model = plugin.load(tmp_path / "wide.pt", ["x"], ["y"], precision=precision)
+        for _ in range(3):
+            model.infer(np.ones((1, size), np.float32))
+        model.close()
+        left.append(resident_mb())
+    assert left[-1] - left[0] < 30, left
 
 
 @pytest.mark.parametrize("name, suffix", [("openvino", "xml"), ("torch", "pt")])

@@ -34,8 +34,8 @@
 namespace corelane::engine::torch_script {
 namespace {
 
-/// Autocast to bf16 on this thread for as long as it lives, where wanted. The cache of casted
-/// weights is torch's, for all threads; it is never cleared, so weights are cast once.
+/// Autocast to bf16 on this thread for as long as it lives, where wanted. TorchScript casts weights
+/// at every run and keeps no copies: docs/decisions/024-what-torch-keeps-of-a-model.md.
 class Autocast {
  public:
   explicit Autocast(bool wanted) : wanted_(wanted) {
