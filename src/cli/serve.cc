@@ -46,6 +46,7 @@ struct ServeOptions {
   std::string lanes = "auto";
   std::string precision = "auto";
   std::string http = "127.0.0.1:8000";
+  std::string grpc = "auto";
   std::string ready_file;
   std::string config;
   std::size_t queue = 256;
@@ -75,6 +76,7 @@ Status apply_config(const CLI::App& command, ServeOptions& options) {
   };
   take("--models", config->models, options.models);
   take("--http", config->http, options.http);
+  take("--grpc", config->grpc, options.grpc);
   take("--precision", config->precision, options.precision);
   take("--lanes", config->lanes, options.lanes);
   if (config->queue && command.count("--queue") == 0) {
@@ -122,7 +124,18 @@ Result<std::vector<service::VersionToServe>> find_versions(const ServeOptions& o
   return versions;
 }
 
-void print_table(const service::Service& service, lane::LanePool& pool, const std::string& http,
+/// What clients reach the server by; grpc is empty where it is off.
+struct Addresses {
+  std::string http;
+  std::string grpc;
+};
+
+std::string to_text(const std::string& host, std::uint16_t port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return fmt::format("{}:{}", is_ipv6 ? "[" + host + "]" : host, port);
+}
+
+void print_table(const service::Service& service, lane::LanePool& pool, const Addresses& addresses,
                  Nanos took) {
   std::string lanes;
   for (const lane::Lane* lane : pool.lanes()) lanes += lane->info().name + "  ";
@@ -131,16 +144,19 @@ void print_table(const service::Service& service, lane::LanePool& pool, const st
     models += fmt::format("{}{}@{} ({}{})", models.empty() ? "" : "  ", model.name, model.version,
                           model.precision, model.ready ? "" : ", NOT READY: " + model.reason);
   }
-  fmt::print("lanes   {}\nmodels  {}\nhttp    {}   metrics /metrics\nready in {:.1f} s\n", lanes,
-             models, http, to_seconds(took));
+  fmt::print("lanes   {}\nmodels  {}\nhttp    {}   grpc {}   metrics /metrics\nready in {:.1f} s\n",
+             lanes, models, addresses.http, addresses.grpc.empty() ? "off" : addresses.grpc,
+             to_seconds(took));
   std::fflush(stdout);
 }
 
-Status write_ready_file(const std::string& file, const std::string& http) {
+Status write_ready_file(const std::string& file, const Addresses& addresses) {
   const std::string draft = file + ".part";
   {
     std::ofstream out(draft);
-    out << fmt::format("{{\"http\": \"{}\", \"pid\": {}}}\n", http, getpid());
+    out << fmt::format("{{\"http\": \"{}\", ", addresses.http);
+    if (!addresses.grpc.empty()) out << fmt::format("\"grpc\": \"{}\", ", addresses.grpc);
+    out << fmt::format("\"pid\": {}}}\n", getpid());
     if (!out.flush()) return io_error("writing " + draft);
   }
   std::error_code error;
@@ -193,6 +209,8 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
   const Nanos began = environment.clock.now();
   auto address = serve::parse_address(options.http);
   if (!address) return fail(in_context(std::move(address), "--http"));
+  auto grpc = serve::parse_grpc_address(options.grpc, *address);
+  if (!grpc) return fail(in_context(std::move(grpc), "--grpc"));
   auto versions = find_versions(options);
   if (!versions) return fail(versions.error());
   auto plan = plan_lanes(options.lanes);
@@ -206,19 +224,19 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
   auto service = service::Service::start(**pool, environment.clock, *std::move(versions),
                                          {.queue_limit = options.queue});
   if (!service) return fail(service.error());
-  auto server = serve::Server::start(**service, **pool, environment.clock,
-                                     {.address = address->host, .port = address->port});
-  if (!server) return fail(in_context(std::move(server), "listening on " + options.http));
+  serve::ServerOptions listen{.address = address->host, .port = address->port};
+  if (*grpc) listen.grpc = {.address = (*grpc)->host, .port = (*grpc)->port};
+  auto server = serve::Server::start(**service, **pool, environment.clock, listen);
+  if (!server) return fail(in_context(std::move(server), "listening"));
   if (auto loaded = wait_until_loaded(**service, signals); !loaded) {
     return fail(loaded.error());
   }
 
-  const bool is_ipv6 = address->host.find(':') != std::string::npos;
-  const std::string host = is_ipv6 ? "[" + address->host + "]" : address->host;
-  const std::string http = fmt::format("{}:{}", host, (*server)->port());
-  print_table(**service, **pool, http, environment.clock.now() - began);
+  Addresses addresses{.http = to_text(address->host, (*server)->port())};
+  if (const auto port = (*server)->grpc_port()) addresses.grpc = to_text((*grpc)->host, *port);
+  print_table(**service, **pool, addresses, environment.clock.now() - began);
   if (!options.ready_file.empty()) {
-    if (auto status = write_ready_file(options.ready_file, http); !status) {
+    if (auto status = write_ready_file(options.ready_file, addresses); !status) {
       return fail(status.error());
     }
   }
@@ -238,11 +256,16 @@ Run add_serve(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--http", options->http, "Address to listen on; port 0: any free one")
       ->capture_default_str();
+  command
+      .add_option("--grpc", options->grpc,
+                  "Address for gRPC, off, or auto: the port after that of HTTP")
+      ->capture_default_str();
   command.add_option("--queue", options->queue, "Requests of one model that may wait")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--ready-file", options->ready_file,
-                     "Written once all models are ready: {\"http\": \"HOST:PORT\", \"pid\": N}");
+  command.add_option(
+      "--ready-file", options->ready_file,
+      "Written once all models are ready: {\"http\": \"HOST:PORT\", \"grpc\": ..., \"pid\": N}");
   command.add_option("--config", options->config,
                      "Settings for which no flag is given (default: corelane.toml, if there)");
   command.footer(

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +59,7 @@ Status read_serve(const toml::table& table, const std::string& where, Config& co
   TableReader reader(table, "serve", where);
   reader.read("models", config.models);
   reader.read("http", config.http);
+  reader.read("grpc", config.grpc);
   reader.read("queue", config.queue);
   reader.read("precision", config.precision);
   reader.no_others();
@@ -131,6 +134,20 @@ Result<Address> parse_address(std::string_view text) {
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
   if (error != std::errc() || end != port.data() + port.size()) return wrong;
   return address;
+}
+
+Result<std::optional<Address>> parse_grpc_address(std::string_view text, const Address& http) {
+  if (text == "off") return std::optional<Address>();
+  if (text != "auto") {
+    auto address = parse_address(text);
+    if (!address) return std::move(address).error();
+    return std::optional(*std::move(address));
+  }
+  if (http.port == std::numeric_limits<std::uint16_t>::max()) {
+    return invalid_argument("no port comes after that of HTTP; write HOST:PORT or off");
+  }
+  const auto next = static_cast<std::uint16_t>(http.port + 1);
+  return std::optional(Address{.host = http.host, .port = http.port == 0 ? http.port : next});
 }
 
 }  // namespace corelane::serve

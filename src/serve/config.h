@@ -22,6 +22,7 @@ struct EndpointConfig {
 struct Config {
   std::optional<std::string> models;
   std::optional<std::string> http;
+  std::optional<std::string> grpc;
   std::optional<std::int64_t> queue;
   std::optional<std::string> precision;
   std::optional<std::string> lanes;
@@ -37,5 +38,9 @@ struct Address {
   std::uint16_t port = 0;
 };
 Result<Address> parse_address(std::string_view text);
+
+/// Where gRPC listens: an address, "off" (nullopt), or "auto", the port after that of `http` on the
+/// same host, and any free one where HTTP takes any.
+Result<std::optional<Address>> parse_grpc_address(std::string_view text, const Address& http);
 
 }  // namespace corelane::serve

@@ -95,5 +95,16 @@ TEST(ChoosePrecision, NamesWhatThereIs) {
             "m@1 has no precision 'fp4'; it has bf16, f32");
 }
 
+TEST(ParseGrpcAddress, ComesAfterHttpUnlessToldOtherwise) {
+  const Address http{.host = "127.0.0.1", .port = 8000};
+  EXPECT_EQ((*parse_grpc_address("auto", http))->port, 8001);
+  EXPECT_EQ((*parse_grpc_address("auto", {.host = "::1", .port = 9000}))->host, "::1");
+  EXPECT_EQ((*parse_grpc_address("auto", {.host = "127.0.0.1", .port = 0}))->port, 0);
+  EXPECT_FALSE(parse_grpc_address("auto", {.host = "127.0.0.1", .port = 65535}));
+  EXPECT_EQ((*parse_grpc_address("0.0.0.0:7000", http))->port, 7000);
+  EXPECT_FALSE(*parse_grpc_address("off", http));
+  EXPECT_FALSE(parse_grpc_address("on", http));
+}
+
 }  // namespace
 }  // namespace corelane::serve

@@ -43,13 +43,6 @@ std::vector<std::string> extensions() {
   return {"binary_tensor_data", "classification", "model_configuration", "statistics"};
 }
 
-std::vector<std::string> names_of(const std::vector<service::ServedModel>& models) {
-  std::vector<std::string> names;
-  names.reserve(models.size());
-  for (const service::ServedModel& model : models) names.push_back(model.name);
-  return names;
-}
-
 net::Refusal refusal_of(const Error& error) {
   const int status = wire::http_status(error.code);
   return {.status = status, .message = error.message, .retry_after = status == 503 ? "1" : ""};
@@ -75,11 +68,11 @@ Result<std::vector<std::int64_t>> raw_dims(const model::Manifest& manifest) {
 }  // namespace
 
 Handler::Handler(service::Service& service, lane::Arena& arena, const Clock& clock,
-                 std::size_t net_threads)
+                 HttpCounters& counters, std::size_t net_threads)
     : service_(service),
       arena_(arena),
       clock_(clock),
-      counters_(names_of(service.models())),
+      counters_(counters),
       calls_(arena, counters_),
       parsers_(net_threads) {}
 
@@ -92,7 +85,7 @@ net::Placement Handler::place(const net::RequestView& head, std::uint64_t length
     return net::BodyPlace{.memory = {}, .context = &call};
   }
   auto json_length = wire::parse_json_length(*header, length);
-  auto memory = json_length ? call.place_body(*json_length, length)
+  auto memory = json_length ? call.place(*json_length, length)
                             : Result<std::span<std::byte>>(json_length.error());
   if (!memory) {
     calls_.give_back(call);
@@ -200,7 +193,7 @@ Result<wire::InferRequestView> Handler::parse(const net::RequestView& request,
   const auto json_length = wire::parse_json_length(*header, body.size());
   if (!json_length) return json_length.error();
   if (body.data() != request.body.data()) {  // unpacked: its tensors are not in the arena yet
-    auto placed = call.place_body(*json_length, body.size());
+    auto placed = call.place(*json_length, body.size());
     if (!placed) return placed.error();
     std::copy(body.begin(), body.end(), placed->begin());
     body = *placed;

@@ -24,7 +24,7 @@ namespace corelane::serve {
 /// straight into the arena. Used by the net threads at once; what is borrowed outlives it.
 class Handler final : public net::Handler {
  public:
-  Handler(service::Service& service, lane::Arena& arena, const Clock& clock,
+  Handler(service::Service& service, lane::Arena& arena, const Clock& clock, HttpCounters& counters,
           std::size_t net_threads);
 
   net::Placement place(const net::RequestView& head, std::uint64_t length) override;
@@ -55,7 +55,7 @@ class Handler final : public net::Handler {
   service::Service& service_;
   lane::Arena& arena_;
   const Clock& clock_;
-  HttpCounters counters_;
+  HttpCounters& counters_;
   InferCalls calls_;
   std::atomic<bool> ending_{false};
   std::vector<wire::InferParser> parsers_;  // of each net thread

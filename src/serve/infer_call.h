@@ -14,6 +14,7 @@
 #include "lane/arena.h"
 #include "net/http.h"
 #include "serve/http_counters.h"
+#include "serve/infer_request.h"
 #include "service/service.h"
 #include "wire/compression.h"
 #include "wire/v2_infer.h"
@@ -23,26 +24,11 @@ namespace corelane::serve {
 
 class InferCalls;
 
-/// One infer request between its first byte and its answer: where its body and tensors lie, how its
-/// outputs are wanted, and the duty to answer. Reused from request to request, so that its memory
-/// is.
-class InferCall final : public net::RequestContext,
-                        public service::ReplySink,
-                        public wire::DecodeMemory {
+/// One infer request over HTTP and the duty to answer it. Reused from request to request, so that
+/// its memory is.
+class InferCall final : public net::RequestContext, public service::ReplySink, public InferRequest {
  public:
-  explicit InferCall(InferCalls& home) : home_(home) {}
-
-  /// Takes memory for a body of `length` bytes whose first `json_length` are JSON, so that what
-  /// follows the JSON is aligned as a block is. kResourceExhausted.
-  Result<std::span<std::byte>> place_body(std::uint64_t json_length, std::uint64_t length);
-
-  /// Memory for a tensor that came as JSON.
-  Result<std::span<std::byte>> allocate(std::size_t size) override;
-
-  /// The parsed request in the service's terms; the memory goes with it. `now` is the time that a
-  /// timeout runs from.
-  service::Request make_request(const wire::InferRequestView& parsed, std::string_view model,
-                                std::string_view version, Nanos now);
+  explicit InferCall(InferCalls& home);
 
   /// `encoding`: what an answer that is worth it is packed with.
   void expect_answer(net::Exchange exchange, wire::Encoding encoding) {
@@ -63,29 +49,15 @@ class InferCall final : public net::RequestContext,
 
  private:
   friend class InferCalls;
-  lane::TensorRef place_of(const wire::InferInputView& input) const;
   int answer_outputs(const service::Reply& reply);
-  Status collect_outputs(const service::Reply& reply);
   void send(const wire::EncodedResponseView& encoded);
   void clear();
 
   InferCalls& home_;
   net::Exchange exchange_;
   wire::Encoding encoding_ = wire::Encoding::kIdentity;
-  std::vector<lane::ArenaBlock> blocks_;
   std::vector<std::byte> unpacked_;  // a body that came packed, and its padding
-  std::string model_;
-  std::optional<std::string> id_;
-  /// How an output is wanted.
-  struct Wish {
-    bool binary = false;
-    std::uint64_t classes = 0;        // 0: the tensor itself
-    std::vector<std::byte> memory{};  // of the classes
-  };
-  std::vector<Wish> wishes_;  // of each output asked for; empty: all, as they are
-  bool binary_by_default_ = false;
   wire::InferResponseWriter writer_;
-  std::vector<wire::ResponseOutputView> outputs_;
 };
 
 /// The pool of them. Thread-safe.

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +19,7 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 #include "wire/raw_input.h"
+#include "wire/request_rules.h"
 #include "wire/tensor_decode.h"
 
 namespace corelane::wire {
@@ -28,33 +27,13 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::size_t kMaxTensors = 1024;  // inputs, and outputs, of one request
-constexpr std::size_t kMaxQuoted = 80;
-
-/// Where in the request something stands, for messages; made into text only when there is one.
-struct Place {
-  std::string_view kind;       // "request", "input", "output"
-  std::string_view name = {};  // empty: not known yet
-  std::size_t index = 0;
-};
-
-std::string to_string(const Place& place) {
-  if (place.kind == "request") return "request";
-  if (place.name.empty()) return fmt::format("{} #{}", place.kind, place.index);
-  return fmt::format("{} '{}'", place.kind, place.name.substr(0, kMaxQuoted));
-}
-
-Error fault(const Place& place, std::string_view what) {
-  return invalid_argument(fmt::format("{}: {}", to_string(place), what));
-}
-
 std::string_view token_of(ondemand::value value) {
   std::string_view text = value.raw_json_token();
   while (!text.empty() && text.back() <= ' ') text.remove_suffix(1);
   return text.substr(0, kMaxQuoted);
 }
 
-Error wrong_type(const Place& place, std::string_view member, ondemand::value value,
+Error wrong_type(const PlaceView& place, std::string_view member, ondemand::value value,
                  std::string_view wanted) {
   return fault(place, fmt::format("{} is {}, but must be {}", member, token_of(value), wanted));
 }
@@ -66,7 +45,7 @@ Error not_json(simdjson::error_code error) {
 
 /// Calls use(key, value) for each member; refuses a key that comes twice.
 template <typename Use>
-Status for_each_member(ondemand::object object, const Place& place, Use&& use) {
+Status for_each_member(ondemand::object object, const PlaceView& place, Use&& use) {
   constexpr std::size_t kMaxMembers = 32;
   std::array<std::string_view, kMaxMembers> seen;
   std::size_t count = 0;
@@ -85,22 +64,23 @@ Status for_each_member(ondemand::object object, const Place& place, Use&& use) {
   return {};
 }
 
-Error unknown_member(const Place& place, std::string_view key) {
+Error unknown_member(const PlaceView& place, std::string_view key) {
   return fault(place, fmt::format("member '{}' is not known", key.substr(0, kMaxQuoted)));
 }
 
-Status read_string(const Place& place, std::string_view member, ondemand::value value,
+Status read_string(const PlaceView& place, std::string_view member, ondemand::value value,
                    std::string_view& into) {
   if (value.get_string().get(into)) return wrong_type(place, member, value, "a string");
   return {};
 }
 
-Status read_bool(const Place& place, std::string_view member, ondemand::value value, bool& into) {
+Status read_bool(const PlaceView& place, std::string_view member, ondemand::value value,
+                 bool& into) {
   if (value.get_bool().get(into)) return wrong_type(place, member, value, "true or false");
   return {};
 }
 
-Status read_count(const Place& place, std::string_view member, ondemand::value value,
+Status read_count(const PlaceView& place, std::string_view member, ondemand::value value,
                   std::uint64_t& into) {
   if (value.get_uint64().get(into)) {
     return wrong_type(place, member, value, "a whole number from 0");
@@ -108,25 +88,11 @@ Status read_count(const Place& place, std::string_view member, ondemand::value v
   return {};
 }
 
-Status read_classes(const Place& place, ondemand::value value, std::uint64_t& into) {
+Status read_classes(const PlaceView& place, ondemand::value value, std::uint64_t& into) {
   if (value.get_uint64().get(into) || into == 0) {
     return wrong_type(place, "classification", value, "a whole number from 1");
   }
   return {};
-}
-
-/// Parameters that the protocol has and this server does not.
-bool unserved_parameter(std::string_view key) {
-  return key == "sequence_id" || key == "sequence_start" || key == "sequence_end" ||
-         key.starts_with("shared_memory_");
-}
-
-Status refuse_parameter(const Place& place, std::string_view key) {
-  if (unserved_parameter(key)) {
-    return unsupported(
-        fmt::format("{}: parameter '{}' is not supported by this server", to_string(place), key));
-  }
-  return fault(place, fmt::format("parameter '{}' is not known", key.substr(0, kMaxQuoted)));
 }
 
 struct InputFields {
@@ -137,7 +103,7 @@ struct InputFields {
   std::optional<std::uint64_t> binary_size;
 };
 
-Status read_shape(const Place& place, ondemand::value value, InputFields& fields) {
+Status read_shape(const PlaceView& place, ondemand::value value, InputFields& fields) {
   std::array<std::int64_t, tensor::kMaxRank> dims{};
   std::size_t rank = 0;
   ondemand::array array;
@@ -157,28 +123,13 @@ Status read_shape(const Place& place, ondemand::value value, InputFields& fields
   return {};
 }
 
-Status read_datatype(const Place& place, ondemand::value value, InputFields& fields) {
+Status read_datatype(const PlaceView& place, ondemand::value value, InputFields& fields) {
   std::string_view name;
   if (Status read = read_string(place, "datatype", value, name); !read) return read;
-  fields.dtype = tensor::dtype_from_name(name);
-  if (fields.dtype) return {};
-  return fault(place,
-               fmt::format("datatype '{}' is not one of BOOL, UINT8, UINT16, UINT32, UINT64, "
-                           "INT8, INT16, INT32, INT64, FP16, BF16, FP32, FP64, BYTES",
-                           name.substr(0, kMaxQuoted)));
-}
-
-/// Bytes that the tensor has; nullopt for strings. An error where they are too many to count.
-Result<std::optional<std::uint64_t>> fixed_size(const InputFields& fields, const Place& place) {
-  const auto elements = fields.shape->elements();
-  std::uint64_t size = 0;
-  if (!elements ||
-      __builtin_mul_overflow(static_cast<std::uint64_t>(*elements),
-                             std::max<std::uint64_t>(size_of(*fields.dtype), 1), &size)) {
-    return fault(place, fmt::format("shape {} has too many elements", to_string(*fields.shape)));
-  }
-  if (*fields.dtype == tensor::DType::kBytes) return std::optional<std::uint64_t>();
-  return std::optional(size);
+  auto dtype = datatype_from(place, name);
+  if (!dtype) return std::move(dtype).error();
+  fields.dtype = *dtype;
+  return {};
 }
 
 }  // namespace
@@ -207,10 +158,10 @@ struct InferParser::State {
   Status read_request_parameter(std::string_view key, ondemand::value value);
   Status read_inputs(ondemand::value value);
   Status read_input(ondemand::value value);
-  static Status read_input_member(std::string_view key, ondemand::value value, const Place& place,
-                                  InputFields& fields);
-  Status finish_input(const InputFields& fields, Place place);
-  Result<std::span<const std::byte>> take_binary(const InputFields& fields, const Place& place);
+  static Status read_input_member(std::string_view key, ondemand::value value,
+                                  const PlaceView& place, InputFields& fields);
+  Status finish_input(const InputFields& fields, PlaceView place);
+  Result<std::span<const std::byte>> take_binary(const InputFields& fields, const PlaceView& place);
   Status read_outputs(ondemand::value value);
   Status read_output(ondemand::value value);
   Status finish();
@@ -220,7 +171,7 @@ InferParser::InferParser() : state_(std::make_unique<State>()) {}
 InferParser::~InferParser() = default;
 
 Status InferParser::State::read_request(ondemand::object object) {
-  const Place place{.kind = "request"};
+  const PlaceView place{.kind = "request"};
   bool has_inputs = false;
   Status members =
       for_each_member(object, place, [&](std::string_view key, ondemand::value value) -> Status {
@@ -250,23 +201,22 @@ Status InferParser::State::read_request(ondemand::object object) {
 }
 
 Status InferParser::State::read_request_parameter(std::string_view key, ondemand::value value) {
-  const Place place{.kind = "request"};
+  const PlaceView place{.kind = "request"};
   if (key == "binary_data_output") return read_bool(place, key, value, request.binary_by_default);
   if (key == "priority") return read_count(place, key, value, request.priority);
   if (key == "timeout") {
     std::uint64_t micros = 0;
     if (Status read = read_count(place, key, value, micros); !read) return read;
-    if (micros > static_cast<std::uint64_t>(Nanos::max().count()) / 1000) {
-      return fault(place, fmt::format("timeout of {} microseconds is too long", micros));
-    }
-    request.timeout = std::chrono::microseconds(micros);
+    auto timeout = timeout_from(place, micros);
+    if (!timeout) return std::move(timeout).error();
+    request.timeout = *timeout;
     return {};
   }
   return refuse_parameter(place, key);
 }
 
 Status InferParser::State::read_inputs(ondemand::value value) {
-  const Place place{.kind = "request"};
+  const PlaceView place{.kind = "request"};
   ondemand::array array;
   if (value.get_array().get(array)) return wrong_type(place, "inputs", value, "an array");
   for (auto each : array) {
@@ -281,7 +231,7 @@ Status InferParser::State::read_inputs(ondemand::value value) {
 }
 
 Status InferParser::State::read_input(ondemand::value value) {
-  Place place{.kind = "input", .index = inputs.size()};
+  PlaceView place{.kind = "input", .index = inputs.size()};
   ondemand::object object;
   if (value.get_object().get(object)) return wrong_type(place, "it", value, "an object");
   InputFields fields;
@@ -296,7 +246,7 @@ Status InferParser::State::read_input(ondemand::value value) {
 }
 
 Status InferParser::State::read_input_member(std::string_view key, ondemand::value value,
-                                             const Place& place, InputFields& fields) {
+                                             const PlaceView& place, InputFields& fields) {
   if (key == "name") return read_string(place, "name", value, fields.name.emplace());
   if (key == "datatype") return read_datatype(place, value, fields);
   if (key == "shape") return read_shape(place, value, fields);
@@ -321,7 +271,7 @@ Status InferParser::State::read_input_member(std::string_view key, ondemand::val
   return unknown_member(place, key);
 }
 
-Status InferParser::State::finish_input(const InputFields& fields, Place place) {
+Status InferParser::State::finish_input(const InputFields& fields, PlaceView place) {
   if (!fields.name || fields.name->empty()) return fault(place, "its name is missing");
   if (!fields.dtype) return fault(place, "its datatype is missing");
   if (!fields.shape) return fault(place, "its shape is missing");
@@ -349,8 +299,8 @@ Status InferParser::State::finish_input(const InputFields& fields, Place place) 
 }
 
 Result<std::span<const std::byte>> InferParser::State::take_binary(const InputFields& fields,
-                                                                   const Place& place) {
-  auto expected = fixed_size(fields, place);
+                                                                   const PlaceView& place) {
+  auto expected = tensor_size(place, *fields.dtype, *fields.shape);
   if (!expected) return expected.error();
   const std::uint64_t size = *fields.binary_size;
   if (*expected && size != **expected) {
@@ -373,7 +323,7 @@ Result<std::span<const std::byte>> InferParser::State::take_binary(const InputFi
 }
 
 Status InferParser::State::read_outputs(ondemand::value value) {
-  const Place place{.kind = "request"};
+  const PlaceView place{.kind = "request"};
   ondemand::array array;
   if (value.get_array().get(array)) return wrong_type(place, "outputs", value, "an array");
   for (auto each : array) {
@@ -388,7 +338,7 @@ Status InferParser::State::read_outputs(ondemand::value value) {
 }
 
 Status InferParser::State::read_output(ondemand::value value) {
-  Place place{.kind = "output", .index = wished.size()};
+  PlaceView place{.kind = "output", .index = wished.size()};
   ondemand::object object;
   if (value.get_object().get(object)) return wrong_type(place, "it", value, "an object");
   RequestedOutputView output;

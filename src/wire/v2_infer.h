@@ -23,6 +23,7 @@ class DecodeMemory {
   virtual Result<std::span<std::byte>> allocate(std::size_t size) = 0;
 };
 
+/// How a tensor came: as text or typed fields, decoded into other memory, or as its own bytes.
 enum class DataSource : std::uint8_t { kJson, kBinary };
 
 struct InferInputView {

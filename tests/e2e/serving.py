@@ -30,7 +30,7 @@ def wait_for(holds, what, seconds=PATIENCE):
 
 
 class Server:
-    """Starts with the models given; `http` is its address once it is ready."""
+    """Starts with the models given; `http` and `grpc` are its addresses once it is ready."""
 
     def __init__(self, folder, models, *args):
         ready = folder / "ready.json"
@@ -41,7 +41,8 @@ class Server:
             self.process = subprocess.Popen([str(part) for part in command], cwd=folder, stdout=log, stderr=log)
         wait_for(lambda: ready.exists() or self.process.poll() is not None, "the server's start")
         assert ready.exists(), self.log.read_text()
-        self.http = json.loads(ready.read_text())["http"]
+        said = json.loads(ready.read_text())
+        self.http, self.grpc = said["http"], said.get("grpc")
 
     def request(self, method, path, body=None, headers=None):
         """(status, headers, body) of one request on a connection of its own."""
