@@ -105,13 +105,15 @@ std::string to_json(const Command& command) {
 }
 
 std::string to_json(const Report& report) {
-  Json json =
-      std::visit(Overloaded{[](const Ready&) { return Json{{"is", "ready"}}; },
-                            [](const ModelLoaded& loaded) { return to_object(loaded); },
-                            [](const ModelUnloaded& unloaded) {
-                              return Json{{"is", "unloaded"}, {"slot", number(unloaded.slot)}};
-                            }},
-                 report);
+  Json json = std::visit(Overloaded{[](const Ready&) { return Json{{"is", "ready"}}; },
+                                    [](const ModelLoaded& loaded) { return to_object(loaded); },
+                                    [](const ModelUnloaded& unloaded) {
+                                      return Json{{"is", "unloaded"},
+                                                  {"slot", number(unloaded.slot)},
+                                                  {"before", unloaded.before.count},
+                                                  {"after", unloaded.after.count}};
+                                    }},
+                         report);
   std::string text = dump(json);
   if (text.size() > kMostMessageBytes) {
     json["report"] = "{}";
@@ -153,7 +155,10 @@ Result<Report> parse_report(std::string_view text) {
     return Report(std::in_place_type<Ready>);
   }
   if (what == "unloaded" && slot >= 0) {
-    return Report(std::in_place_type<ModelUnloaded>, to_slot(slot));
+    const std::uint64_t before = member<std::uint64_t>(json, "before").value_or(0);
+    const std::uint64_t after = member<std::uint64_t>(json, "after").value_or(0);
+    return Report(ModelUnloaded{
+        .slot = to_slot(slot), .before = {.count = before}, .after = {.count = after}});
   }
   if (auto loaded = what == "loaded" ? parse_loaded(json, slot) : std::nullopt) {
     return Report(std::in_place_type<ModelLoaded>, *std::move(loaded));

@@ -65,9 +65,12 @@ struct ModelLoaded {
   Nanos took{};
 };
 
-/// An unload asked for has ended and the worker has given the memory back.
+/// An unload asked for has ended and the worker has given the memory back. `before` and `after` are
+/// the worker's memory around it (own_memory()); both 0 where no worker ran.
 struct ModelUnloaded {
   SlotId slot{};
+  Bytes before{};
+  Bytes after{};
 };
 
 /// The worker runs and has tried to load everything that its lane should hold (a ModelLoaded came

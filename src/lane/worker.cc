@@ -29,6 +29,7 @@
 #include "lane/model_loader.h"
 #include "lane/model_runner.h"
 #include "lane/model_table.h"
+#include "lane/process_memory.h"
 #include "lane/shared_memory.h"
 #include "lane/worker_options.h"
 
@@ -122,9 +123,10 @@ bool obey(Worker& worker, ModelLoader& loader, const Command& command) {
   if (const auto* wanted = std::get_if<LoadCommand>(&command)) {
     report = load(worker, loader, *wanted);
   } else if (const auto* unwanted = std::get_if<UnloadCommand>(&command)) {
+    const Bytes before = own_memory();
     worker.models.remove(unwanted->slot);
     malloc_trim(0);
-    report = ModelUnloaded{.slot = unwanted->slot};
+    report = ModelUnloaded{.slot = unwanted->slot, .before = before, .after = own_memory()};
   } else {
     return false;
   }

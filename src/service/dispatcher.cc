@@ -23,25 +23,11 @@
 
 namespace corelane::service {
 
-Dispatcher::Dispatcher(std::span<lane::Lane* const> lanes,
-                       const std::vector<std::unique_ptr<ServedVersion>>& versions,
-                       std::size_t queue_limit)
-    : queues_(versions.size()),
-      stats_(versions.size()),
-      time_per_request_(versions.size()),
-      queue_limit_(queue_limit) {
-  for (const auto& version : versions) {
-    versions_.push_back(version.get());
-    costs_.emplace_back(version->overhead);
-    stats_[version->index].model = version->manifest.name;
-    stats_[version->index].version = version->manifest.version;
-  }
+Dispatcher::Dispatcher(std::span<lane::Lane* const> lanes, std::size_t queue_limit)
+    : queue_limit_(queue_limit) {
   for (lane::Lane* lane : lanes) {
     LaneState& state = lanes_.emplace_back();
     state.lane = lane;
-    state.loads.resize(versions.size(), LaneState::Load::kPending);
-    state.reasons.resize(versions.size());
-    state.reports.resize(versions.size());
     state.stats.name = lane->info().name;
   }
 }
@@ -54,7 +40,10 @@ JobPtr Dispatcher::new_job() {
 }
 
 void Dispatcher::recycle(std::vector<JobPtr>&& jobs) {
-  for (JobPtr& job : jobs) spare_jobs_.push_back(std::move(job));
+  for (JobPtr& job : jobs) {
+    job->version.reset();
+    spare_jobs_.push_back(std::move(job));
+  }
   jobs.clear();
   spare_lists_.push_back(std::move(jobs));
 }
@@ -100,14 +89,14 @@ Status Dispatcher::accept(JobPtr& job) {
     return unavailable(
         fmt::format("{} is not ready: {}", version.signature.label, why_not_ready(version)));
   }
-  Queue& queue = queues_[version.index];
+  Queue& queue = of(version).queue;
   if (queue.size() >= queue_limit_) {
     const double wait = to_seconds(expected_wait(version));
     return unavailable(fmt::format("{}: queue full ({} waiting{})", version.signature.label,
                                    queue.size(),
                                    wait > 0 ? fmt::format(", about {:.1f} s", wait) : ""));
   }
-  ++stats_[version.index].accepted;
+  ++of(version).stats->accepted;
   ++unanswered_;
   next_deadline_ = std::min(next_deadline_, job->request.deadline);
   queue.push(std::move(job));
@@ -117,8 +106,8 @@ Status Dispatcher::accept(JobPtr& job) {
 
 Nanos Dispatcher::expected_wait(const ServedVersion& version) const {
   const auto lanes = static_cast<std::int64_t>(std::max<std::size_t>(count_live(version), 1));
-  const auto waiting = static_cast<std::int64_t>(queues_[version.index].size());
-  return time_per_request_[version.index] * waiting / lanes;
+  const auto waiting = static_cast<std::int64_t>(of(version).queue.size());
+  return of(version).time_per_request * waiting / lanes;
 }
 
 void Dispatcher::feed_all() {
@@ -129,25 +118,25 @@ void Dispatcher::feed(std::size_t index) {
   const LaneState& lane = lanes_[index];
   if (!can_take(lane)) return;
   oldest_.clear();
-  for (const ServedVersion* version : versions_) {
-    oldest_.push_back(serves(lane, *version) ? queues_[version->index].oldest()
-                                             : schedule::kNothingWaits);
+  for (const auto& entry : entries_) {
+    oldest_.push_back(entry && serves(lane, *entry->version) ? entry->queue.oldest()
+                                                             : schedule::kNothingWaits);
   }
   while (can_take(lane)) {
     const std::size_t next = schedule::choose_slot(oldest_);
     if (next == oldest_.size()) return;
-    if (!start_batch(index, *versions_[next])) oldest_[next] = schedule::kNothingWaits;
+    if (!start_batch(index, *entries_[next]->version)) oldest_[next] = schedule::kNothingWaits;
   }
 }
 
 bool Dispatcher::start_batch(std::size_t index, const ServedVersion& version) {
-  Queue& queue = queues_[version.index];
+  Queue& queue = of(version).queue;
   const auto choice = chooser_.choose({.waiting = queue.waiting(),
                                        .lane = static_cast<std::uint32_t>(index),
                                        .live_lanes = count_live(version),
                                        .sharing_lanes = count_sharing(version),
                                        .running_rows = running_rows(version)},
-                                      version.signature.limits, costs_[version.index]);
+                                      version.signature.limits, of(version).cost);
   if (choice.members.empty()) return false;
   Running batch{.version = &version};
   if (!spare_lists_.empty()) {
@@ -203,12 +192,12 @@ void Dispatcher::put_back(std::vector<JobPtr>&& jobs) {
 
 void Dispatcher::queue_again(JobPtr job) {
   next_deadline_ = std::min(next_deadline_, job->request.deadline);
-  Queue& queue = queues_[job->version->index];
+  Queue& queue = of(*job->version).queue;
   queue.insert(std::move(job));
 }
 
 void Dispatcher::fail(JobPtr job, Error error) {
-  ++stats_[job->version->index].failed;
+  ++of(*job->version).stats->failed;
   --unanswered_;
   failed_.push_back({.job = std::move(job), .error = std::move(error)});
 }
@@ -216,7 +205,9 @@ void Dispatcher::fail(JobPtr job, Error error) {
 void Dispatcher::expire(Nanos now) {
   if (now < next_deadline_) return;
   next_deadline_ = Nanos::max();
-  for (Queue& queue : queues_) {
+  for (const auto& entry : entries_) {
+    if (!entry) continue;
+    Queue& queue = entry->queue;
     std::vector<std::uint32_t> late;
     for (std::uint32_t i = 0; i < queue.size(); ++i) {
       const Nanos deadline = queue.jobs()[i]->request.deadline;
@@ -240,7 +231,7 @@ void Dispatcher::expire(Nanos now) {
 
 std::vector<FailedJob> Dispatcher::take_failed(Nanos now) {
   for (const FailedJob& ended : failed_) {
-    stats_[ended.job->version->index].failure_time += now - ended.job->timing.accepted;
+    of(*ended.job->version).stats->failure_time += now - ended.job->timing.accepted;
   }
   return std::exchange(failed_, {});
 }
@@ -259,7 +250,8 @@ Running Dispatcher::finish(std::size_t index, const lane::BatchDone& done) {
 
 void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, LaneState& lane) {
   constexpr int kSmoothing = 8;
-  VersionStats& stats = stats_[batch.version->index];
+  Entry& entry = of(*batch.version);
+  VersionStats& stats = *entry.stats;
   const auto members = static_cast<std::int64_t>(batch.jobs.size());
   unanswered_ -= batch.jobs.size();
   ++lane.stats.batches;
@@ -284,27 +276,14 @@ void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, Lan
   stats.last_run = done.timing.written;
   schedule::Sizes padded = schedule::unit_sizes();
   for (const JobPtr& job : batch.jobs) padded = schedule::larger_of(padded, job->waiting.sizes);
-  costs_[batch.version->index].observe(batch.rows, padded,
-                                       done.timing.written - done.timing.received);
-  Nanos& smoothed = time_per_request_[batch.version->index];
+  entry.cost.observe(batch.rows, padded, done.timing.written - done.timing.received);
+  Nanos& smoothed = entry.time_per_request;
   const Nanos each = (done.timing.written - done.timing.received) / members;
   smoothed += smoothed == Nanos{} ? each : (each - smoothed) / kSmoothing;
 }
 
 void Dispatcher::released(std::size_t index) {
   --lanes_[index].unreleased;
-  feed(index);
-}
-
-void Dispatcher::load_ended(std::size_t index, const lane::ModelLoaded& loaded) {
-  for (const ServedVersion* version : versions_) {
-    if (version->slot != loaded.slot) continue;
-    LaneState& lane = lanes_[index];
-    const bool ok = loaded.status.has_value();
-    lane.loads[version->index] = ok ? LaneState::Load::kLoaded : LaneState::Load::kFailed;
-    lane.reasons[version->index] = ok ? "" : loaded.status.error().message;
-    lane.reports[version->index] = ok ? loaded.report : "";
-  }
   feed(index);
 }
 
@@ -325,7 +304,9 @@ void Dispatcher::lane_down(std::size_t index, const lane::LaneDown& down) {
   lane.up = false;
   lane.stats.pid = 0;
   lane.why_down = down.reason;
-  std::fill(lane.loads.begin(), lane.loads.end(), LaneState::Load::kPending);
+  // The next worker loads what this one had; it is not given what failed again.
+  std::replace(lane.loads.begin(), lane.loads.end(), LaneState::Load::kLoaded,
+               LaneState::Load::kPending);
   if (lane.running) {
     Running lost = std::move(*lane.running);
     lane.running.reset();
@@ -340,7 +321,7 @@ void Dispatcher::lane_down(std::size_t index, const lane::LaneDown& down) {
       }
       job->waiting.avoid_lane = static_cast<std::uint32_t>(index);
       job->waiting.alone = next == schedule::AfterLoss::kRunAgainAlone;
-      ++stats_[job->version->index].retried;
+      ++of(*job->version).stats->retried;
       queue_again(std::move(job));
     }
     lost.jobs.clear();

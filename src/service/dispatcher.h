@@ -13,6 +13,7 @@
 #include "lane/lane.h"
 #include "schedule/choose_batch.h"
 #include "schedule/learned_cost.h"
+#include "service/change_rules.h"
 #include "service/job.h"
 #include "service/queue.h"
 #include "service/stats.h"
@@ -21,7 +22,8 @@ namespace corelane::service {
 
 /// What one lane holds and does, as the service knows it from the lane's events.
 struct LaneState {
-  enum class Load { kPending, kLoaded, kFailed };
+  /// kAbsent: not asked to load it; kUnloading: asked to give it back.
+  enum class Load { kAbsent, kPending, kLoaded, kFailed, kUnloading };
 
   lane::Lane* lane = nullptr;
   bool up = false;
@@ -36,14 +38,36 @@ struct LaneState {
   LaneStats stats;
 };
 
+/// A worker that has died this often since it was last up stays away.
+inline constexpr std::size_t kHopeless = 3;
+
 /// Queues, lanes and what runs where: the state of the service. It decides nothing itself (that is
 /// schedule/) and answers nobody (that is Service, once the lock is free again).
 /// Thread-compatible: the service calls it with its lock held, so lanes are dispatched to by one
 /// thread at a time.
 class Dispatcher {
  public:
-  Dispatcher(std::span<lane::Lane* const> lanes,
-             const std::vector<std::unique_ptr<ServedVersion>>& versions, std::size_t queue_limit);
+  Dispatcher(std::span<lane::Lane* const> lanes, std::size_t queue_limit);
+
+  /// A version that all lanes have been asked to load as `slot`; from now on it can be accepted.
+  /// Counts go on where an earlier version of that name and number ended.
+  std::shared_ptr<const ServedVersion> add(std::shared_ptr<ServedVersion> version,
+                                           lane::SlotId slot);
+  /// No request of it is accepted from now on.
+  void retire(const ServedVersion& version) { of(version).retired = true; }
+  bool accepts(const ServedVersion& version) const;
+  /// Nothing of it waits or runs.
+  bool drained(const ServedVersion& version) const;
+  /// Its lanes are being asked to give it back. Precondition: retired and drained.
+  void unloading(const ServedVersion& version);
+  /// No lane has it any more, or will.
+  bool gone(const ServedVersion& version) const;
+  /// Its place is free. Precondition: gone.
+  void remove(const ServedVersion& version);
+  /// What each lane says of loading it.
+  std::vector<LaneLoad> loads(const ServedVersion& version) const;
+  /// What the lanes gave back so far.
+  std::vector<LaneMemory> given_back(const ServedVersion& version) const;
 
   /// A job to fill, from those that have ended where there is one.
   JobPtr new_job();
@@ -61,6 +85,7 @@ class Dispatcher {
   void released(std::size_t lane);
 
   void load_ended(std::size_t lane, const lane::ModelLoaded& loaded);
+  void unload_ended(std::size_t lane, const lane::ModelUnloaded& unloaded);
   void lane_up(std::size_t lane, const lane::LaneUp& up);
   /// What the worker held is queued again, in front, or given up.
   void lane_down(std::size_t lane, const lane::LaneDown& down);
@@ -84,6 +109,19 @@ class Dispatcher {
   ServiceStats stats() const;
 
  private:
+  struct Entry {
+    std::shared_ptr<const ServedVersion> version;
+    VersionStats* stats = nullptr;
+    schedule::LearnedCost cost;
+    bool retired = false;
+    Queue queue{};
+    Nanos time_per_request{};  // smoothed, on one lane
+    std::vector<LaneMemory> given_back{};
+  };
+
+  Entry& of(const ServedVersion& version) { return *entries_[version.index]; }
+  const Entry& of(const ServedVersion& version) const { return *entries_[version.index]; }
+  VersionStats& counts_of(const ServedVersion& version);
   bool serves(const LaneState& lane, const ServedVersion& version) const;
   bool can_take(const LaneState& lane) const;
   std::size_t count_live(const ServedVersion& version) const;
@@ -101,11 +139,8 @@ class Dispatcher {
   void note_run(const Running& batch, const lane::BatchDone& done, LaneState& lane);
 
   std::vector<LaneState> lanes_;
-  std::vector<const ServedVersion*> versions_;
-  std::vector<Queue> queues_;  // one for each version
-  std::vector<VersionStats> stats_;
-  std::vector<Nanos> time_per_request_;       // smoothed, of each version on one lane
-  std::vector<schedule::LearnedCost> costs_;  // of each version
+  std::vector<std::unique_ptr<Entry>> entries_;       // by ServedVersion::index; null: free
+  std::vector<std::unique_ptr<VersionStats>> stats_;  // of all that there ever were
   std::size_t queue_limit_;
   std::size_t unanswered_ = 0;
   Nanos next_deadline_ = Nanos::max();  // none that waits is earlier

@@ -13,7 +13,7 @@
 namespace corelane::service {
 
 void Dispatcher::count_refusal(const ServedVersion& version, ErrorCode code) {
-  ++stats_[version.index].refused[static_cast<std::size_t>(code)];
+  ++counts_of(version).refused[static_cast<std::size_t>(code)];
 }
 
 bool Dispatcher::ready(const ServedVersion& version) const { return count_live(version) > 0; }
@@ -40,7 +40,6 @@ std::string Dispatcher::report(const ServedVersion& version) const {
 }
 
 bool Dispatcher::settled() const {
-  constexpr std::size_t kHopeless = 3;  // a worker that dies this often before it is up stays away
   return std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) {
     if (!lane.was_up && lane.deaths_before_up >= kHopeless) return true;
     return lane.up && std::find(lane.loads.begin(), lane.loads.end(), LaneState::Load::kPending) ==
@@ -48,22 +47,40 @@ bool Dispatcher::settled() const {
   });
 }
 
+VersionStats& Dispatcher::counts_of(const ServedVersion& version) {
+  for (const auto& stats : stats_) {
+    if (stats->model == version.manifest.name && stats->version == version.manifest.version) {
+      return *stats;
+    }
+  }
+  stats_.push_back(std::make_unique<VersionStats>());
+  stats_.back()->model = version.manifest.name;
+  stats_.back()->version = version.manifest.version;
+  return *stats_.back();
+}
+
 ServiceStats Dispatcher::stats() const {
-  ServiceStats all{.versions = stats_};
-  for (const ServedVersion* version : versions_) {
-    all.versions[version->index].waiting = queues_[version->index].size();
+  ServiceStats all;
+  const auto place_of = [&](const ServedVersion& version) -> VersionStats& {
+    const auto found = std::find_if(stats_.begin(), stats_.end(), [&](const auto& stats) {
+      return stats.get() == of(version).stats;
+    });
+    return all.versions[static_cast<std::size_t>(found - stats_.begin())];
+  };
+  for (const auto& stats : stats_) all.versions.push_back(*stats);
+  for (const auto& entry : entries_) {
+    if (entry) place_of(*entry->version).waiting += entry->queue.size();
   }
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const LaneState& lane = lanes_[i];
-    for (const ServedVersion* version : versions_) {
-      if (!serves(lane, *version)) continue;
-      all.versions[version->index].held_by.push_back(
-          {.lane = i, .report = lane.reports[version->index]});
+    for (const auto& entry : entries_) {
+      if (!entry || entry->retired || !serves(lane, *entry->version)) continue;
+      place_of(*entry->version)
+          .held_by.push_back({.lane = i, .report = lane.reports[entry->version->index]});
     }
     all.lanes.push_back(lane.stats);
     all.lanes.back().up = lane.up;
-    if (lane.running)
-      all.versions[lane.running->version->index].running += lane.running->jobs.size();
+    if (lane.running) place_of(*lane.running->version).running += lane.running->jobs.size();
   }
   return all;
 }

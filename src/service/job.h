@@ -16,7 +16,7 @@ namespace corelane::service {
 struct Job {
   Request request;
   Validated valid;
-  const ServedVersion* version = nullptr;
+  std::shared_ptr<const ServedVersion> version;
   ReplySink* sink = nullptr;
   schedule::Waiting waiting;
   Timing timing;

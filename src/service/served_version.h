@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,16 @@
 
 namespace corelane::service {
 
-/// A version as the service runs it. Immutable once the service has started.
+/// A version as the service runs it. Immutable once lanes have been asked to load it; lives as long
+/// as it is served or a request of it lives.
 struct ServedVersion {
   model::Manifest manifest;
   Signature signature;
   std::string precision;
+  std::filesystem::path folder;
+  std::string stamp;  // VersionToServe::stamp
   lane::SlotId slot{};
-  std::size_t index = 0;  // its place in the service
+  std::size_t index = 0;  // its place in the dispatcher; another's once it is removed there
   double overhead = 1;    // of a run, as schedule::LearnedCost assumes it before it has seen some
   std::vector<std::vector<std::string>> labels{};  // of each output; empty: none
 };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 #include "lane/pool.h"
 #include "lane/tensor_ref.h"
 #include "model/manifest.h"
+#include "service/change_rules.h"
 #include "service/stats.h"
 #include "tensor/view.h"
 
@@ -85,7 +87,32 @@ struct VersionToServe {
   std::filesystem::path folder;  // models/<model>/<version>
   model::Manifest manifest;
   std::string precision;
+  /// Same text: same content of the folder. Empty: not known, so each load is a new one.
+  std::string stamp{};
 };
+
+/// A version that is not served: it is being loaded, or drains and is unloaded.
+struct VersionInChange {
+  enum class Doing { kLoading, kUnloading };
+  std::string name{};
+  std::int64_t version = 0;
+  Doing doing = Doing::kLoading;
+};
+
+/// What the lanes gave back when a version went.
+struct FreedVersion {
+  std::string label{};  // "qa@3"
+  std::vector<LaneMemory> lanes{};
+};
+
+struct ChangeReport {
+  Status status{};
+  std::vector<FreedVersion> freed{};
+};
+
+/// Called once when a change has ended, from a thread that drives a lane or from inside change().
+/// Must not block.
+using OnChanged = std::function<void(const ChangeReport&)>;
 
 struct ServiceOptions {
   std::size_t queue_limit = 256;  // requests of one version that may wait
@@ -124,12 +151,24 @@ class Service {
   /// as this is called, by any thread; it costs next to nothing while none has come.
   void expire();
 
-  /// The version that a request for `model` and `version` ("": the newest) would run on.
-  /// kNotFound, kInvalidArgument. The manifest lives as long as the service.
-  Result<const model::Manifest*> find(std::string_view model, std::string_view version) const;
+  /// From when it ends well `model` is served by exactly these versions of it; none: not at all.
+  /// Those that are served as they are wanted stay; the others are loaded beside what runs, and
+  /// when every lane that lives has loaded them all, requests go to them from one moment on, what
+  /// is no longer wanted answers what it had accepted, and is unloaded. When a lane fails to load
+  /// one, nothing changes and the report says why (kInvalidArgument). `done` hears of loads as soon
+  /// as they serve, of an unload (no versions) once the lanes have given the memory back. Reads
+  /// label files; else does not block.
+  void change(const std::string& model, std::vector<VersionToServe> versions, OnChanged done);
 
-  /// In the order of start().
+  /// The version that a request for `model` and `version` ("": the newest that is ready, or else
+  /// the newest) would run on. kNotFound, kInvalidArgument.
+  Result<std::shared_ptr<const model::Manifest>> find(std::string_view model,
+                                                      std::string_view version) const;
+
+  /// What is served, in the order of start().
   std::vector<ServedModel> models() const;
+  /// What is on its way in or out.
+  std::vector<VersionInChange> in_change() const;
   /// Every version is ready and drain() was not called.
   bool ready() const;
   /// Every lane has answered every load, well or badly, or has died so often that it won't.

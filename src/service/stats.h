@@ -60,7 +60,8 @@ struct HeldByLane {
   std::string report;  // what its engine says it loaded (JSON)
 };
 
-/// What one version has done since the start. accepted == succeeded + failed + waiting + running.
+/// What one version has done since the start, over all times that it was loaded. accepted ==
+/// succeeded + failed + waiting + running.
 struct VersionStats {
   std::string model;
   std::int64_t version = 0;

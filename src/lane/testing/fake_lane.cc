@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/guarded.h"
 #include "base/result.h"
+#include "base/units.h"
 #include "lane/lane.h"
 #include "tensor/view.h"
 
@@ -74,7 +75,9 @@ void FakeLane::loaded(SlotId slot, Status status, std::string report) {
       .slot = slot, .status = std::move(status), .report = std::move(report), .took = {}});
 }
 
-void FakeLane::unloaded(SlotId slot) { post(ModelUnloaded{.slot = slot}); }
+void FakeLane::unloaded(SlotId slot, Bytes before, Bytes after) {
+  post(ModelUnloaded{.slot = slot, .before = before, .after = after});
+}
 
 void FakeLane::finish(std::uint64_t batch,
                       const std::vector<std::vector<tensor::TensorView>>& outputs,

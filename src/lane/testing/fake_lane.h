@@ -9,6 +9,7 @@
 
 #include "base/guarded.h"
 #include "base/result.h"
+#include "base/units.h"
 #include "lane/lane.h"
 
 namespace corelane::lane {
@@ -41,7 +42,7 @@ class FakeLane final : public Lane {
   /// Posts LaneDown; what is unanswered when it is taken is lost. up() starts the next worker.
   void down(std::string reason = "killed by signal 9");
   void loaded(SlotId slot, Status status = {}, std::string report = "{}");
-  void unloaded(SlotId slot);
+  void unloaded(SlotId slot, Bytes before = {}, Bytes after = {});
   /// Answers a batch: one list of outputs for each member, all of one length. The bytes are copied
   /// and live until release().
   void finish(std::uint64_t batch, const std::vector<std::vector<tensor::TensorView>>& outputs,

@@ -31,7 +31,7 @@ FakePool::FakePool(std::size_t lanes) {
 
 void FakePool::come_up(std::size_t lane, int pid) {
   for (std::uint32_t slot = 0; slot < loads_.size(); ++slot) {
-    fakes_[lane]->loaded(lane::SlotId{slot});
+    if (unloaded_.count(lane::SlotId{slot}) == 0) fakes_[lane]->loaded(lane::SlotId{slot});
   }
   fakes_[lane]->up(pid);
 }
@@ -41,9 +41,7 @@ lane::SlotId FakePool::load(const lane::LoadSpec& spec, std::span<const lane::La
   return lane::SlotId{static_cast<std::uint32_t>(loads_.size() - 1)};
 }
 
-void FakePool::unload(lane::SlotId slot) {
-  for (const auto& fake : fakes_) fake->unloaded(slot);
-}
+void FakePool::unload(lane::SlotId slot) { unloaded_.insert(slot); }
 
 void FakePool::restart(lane::LaneId lane, std::string reason) {
   fakes_[static_cast<std::size_t>(lane)]->down(std::move(reason));

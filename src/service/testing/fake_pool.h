@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,14 +12,16 @@
 
 namespace corelane::service {
 
-/// A pool of fake lanes over a real arena. Loads are recorded; the test answers them through the
-/// lanes.
+/// A pool of fake lanes over a real arena. Loads and unloads are recorded; the test answers them
+/// through the lanes.
 class FakePool final : public lane::LanePool {
  public:
   explicit FakePool(std::size_t lanes);
 
   lane::FakeLane& fake(std::size_t lane) { return *fakes_[lane]; }
   const std::vector<lane::LoadSpec>& loads() const { return loads_; }
+  /// The slots that lanes were asked to give back.
+  const std::set<lane::SlotId>& unloads() const { return unloaded_; }
   /// Posts what a worker that starts and loads everything well posts.
   void come_up(std::size_t lane, int pid = 1);
 
@@ -33,6 +36,7 @@ class FakePool final : public lane::LanePool {
   std::vector<std::unique_ptr<lane::FakeLane>> fakes_;
   std::vector<lane::Lane*> lanes_;
   std::vector<lane::LoadSpec> loads_;
+  std::set<lane::SlotId> unloaded_;
 };
 
 }  // namespace corelane::service
