@@ -129,6 +129,7 @@ def parameters(module):
     tensors = list(module.parameters())
     if not tensors:
         graph = module.inlined_graph  # its nodes live no longer than it
-        tensors = [node.t("value") for node in graph.findAllNodes("prim::Constant") if node.kindOf("value") == "t"]
+        constants = [node for node in graph.findAllNodes("prim::Constant") if node.hasAttribute("value")]  # None has none
+        tensors = [node.t("value") for node in constants if node.kindOf("value") == "t"]
         tensors = [tensor for tensor in tensors if tensor.is_floating_point()]
     return sum(t.numel() for t in tensors), sum(t.numel() * t.element_size() for t in tensors)

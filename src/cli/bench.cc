@@ -37,9 +37,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a process that SIGINT has ended, as shells say it.
-constexpr int kInterrupted = 130;
-
 struct BenchOptions {
   std::string what;  // a plan file or a model
   std::string models = "models";

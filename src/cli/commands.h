@@ -17,6 +17,7 @@ inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kDoesNotHold =
     3;  // done, but something asked for does not hold (an SLO, an accuracy)
+inline constexpr int kInterrupted = 130;  // by SIGINT or SIGTERM, as shells say it
 
 /// What main makes once and passes to the command that runs.
 struct Environment {

@@ -121,11 +121,10 @@ Result<Made> make_version(const CompileOptions& options, const std::string& dige
 
 int failed(const Error& error) {
   if (error.code == ErrorCode::kCancelled) {
-    fmt::print(stderr,
-               "corelane compile: interrupted; nothing was written. Run it again to go on.\n");
-  } else {
-    fmt::print(stderr, "corelane compile: {}\n", error.message);
+    fmt::print(stderr, "corelane compile: interrupted; nothing was written\n");
+    return kInterrupted;
   }
+  fmt::print(stderr, "corelane compile: {}\n", error.message);
   return kFailed;
 }
 
@@ -181,6 +180,7 @@ Run add_compile(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--precision", options.precisions, "One or more of f32,bf16")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   command.add_option("--max-batch", options.max_batch, "Most rows that one run may have")

@@ -12,6 +12,7 @@ constexpr std::string_view kExitStatus =
 1  the work failed; stderr says what, where and what to do
 2  wrong usage: an option or an argument is not understood
 3  done, but something asked for does not hold, such as a latency limit
+130  stopped by Ctrl-C or SIGTERM (serve: 0, since stopping is how it ends)
 )";
 
 constexpr std::string_view kModels = R"(A model version is a folder, models/<model>/<version>/:
@@ -23,7 +24,7 @@ constexpr std::string_view kModels = R"(A model version is a folder, models/<mod
 
 Versions are numbered. A new one is prepared beside the others and appears at once and whole, so a
 server that reads the folder never sees half of it. To go back to an older version, remove the
-newer folder or serve the older one by name: `corelane serve qa@3`.
+newer folder, or serve the older one alone: `corelane serve models/qa/3`.
 )";
 
 constexpr std::string_view kInputs =

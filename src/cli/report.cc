@@ -94,6 +94,7 @@ Status write_file(const fs::path& file, const std::string& text) {
   if (!out) {
     return errno_error("writing " + file.string(), errno);
   }
+  std::fflush(stdout);  // what was printed before stands before
   fmt::print(stderr, "wrote {}\n", file.string());
   return {};
 }
@@ -221,8 +222,10 @@ void add_prices(CLI::App& command, ReportCommand& options) {
   command.add_option("--prices", options.prices, "The price file (default: prices.toml)");
   command.add_option("--basis", options.basis, "Where an instance has several prices");
   command.add_option("--region", options.region, "Where an instance has several prices");
-  command.add_option("--against", options.against,
-                     "Results of another machine, to compare with in the same tables");
+  command
+      .add_option("--against", options.against,
+                  "Results of another machine, to compare with in the same tables")
+      ->allow_extra_args(false);
   auto* other = command.add_option("--against-price", options.against_price.instance,
                                    "What the other machine costs: an instance");
   command

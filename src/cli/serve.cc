@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -150,7 +152,30 @@ void print_table(const service::Service& service, lane::LanePool& pool, const Ad
   std::fflush(stdout);
 }
 
+/// Names the file as not there yet, so that nobody takes an earlier server's for this one's, and
+/// takes it away at the end.
+class ReadyFile {
+ public:
+  explicit ReadyFile(std::string file) : file_(std::move(file)) { remove(); }
+  ~ReadyFile() { remove(); }
+  ReadyFile(const ReadyFile&) = delete;
+  ReadyFile& operator=(const ReadyFile&) = delete;
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file_, ignored)) std::filesystem::remove(file_, ignored);
+  }
+
+  std::string file_;
+};
+
 Status write_ready_file(const std::string& file, const Addresses& addresses) {
+  std::error_code unknown;
+  const auto there = std::filesystem::symlink_status(file, unknown);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+    return invalid_argument("--ready-file " + file + " is there already and is no regular file");
+  }
   const std::string draft = file + ".part";
   {
     std::ofstream out(draft);
@@ -205,12 +230,24 @@ Result<device::LanePlan> plan_lanes(const std::string& text) {
   return plan;
 }
 
+/// What a server needs of its process: as many descriptors as it may have, for connections and
+/// workers, and no end by a log line that nobody reads any more.
+void prepare_process() {
+  std::signal(SIGPIPE, SIG_IGN);
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);  // else with what there is
+}
+
 int serve_until_told(const ServeOptions& options, Environment& environment) {
+  prepare_process();
   const Nanos began = environment.clock.now();
   auto address = serve::parse_address(options.http);
   if (!address) return fail(in_context(std::move(address), "--http"));
   auto grpc = serve::parse_grpc_address(options.grpc, *address);
   if (!grpc) return fail(in_context(std::move(grpc), "--grpc"));
+  const ReadyFile ready_file(options.ready_file);
   auto versions = find_versions(options);
   if (!versions) return fail(versions.error());
   auto plan = plan_lanes(options.lanes);

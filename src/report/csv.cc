@@ -52,9 +52,13 @@ void append_experiment(std::vector<std::string>& cells, const bench::ExperimentR
 }
 
 void append_figures(std::vector<std::string>& cells, const bench::ExperimentResult& r) {
-  for (const double value :
-       {r.items_per_second, r.items_per_second_low, r.items_per_second_high, r.latency.mean,
-        r.latency.p50, r.latency.p90, r.latency.p95, r.latency.p99, r.latency.max}) {
+  const bool interval_known = r.items_per_second_high > r.items_per_second_low;
+  const auto limit = [&](double value) { return interval_known ? fmt::format("{}", value) : ""; };
+  cells.push_back(fmt::format("{}", r.items_per_second));
+  cells.push_back(limit(r.items_per_second_low));
+  cells.push_back(limit(r.items_per_second_high));
+  for (const double value : {r.latency.mean, r.latency.p50, r.latency.p90, r.latency.p95,
+                             r.latency.p99, r.latency.max}) {
     cells.push_back(fmt::format("{}", value));
   }
 }

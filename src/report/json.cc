@@ -53,6 +53,10 @@ Json split_json(const bench::ExperimentResult& result) {
   return split;
 }
 
+Json known_limit(const bench::ExperimentResult& r, double limit) {
+  return r.items_per_second_high > r.items_per_second_low ? Json(limit) : Json(nullptr);
+}
+
 Json point_json(const Point& point, const std::vector<std::string>& roles) {
   const bench::ExperimentResult& r = point.result;
   Json json = {{"id", r.id},
@@ -62,8 +66,8 @@ Json point_json(const Point& point, const std::vector<std::string>& roles) {
                {"lanes", r.experiment.lanes},
                {"concurrency", r.experiment.concurrency},
                {"items_per_second", r.items_per_second},
-               {"items_per_second_low", r.items_per_second_low},
-               {"items_per_second_high", r.items_per_second_high},
+               {"items_per_second_low", known_limit(r, r.items_per_second_low)},
+               {"items_per_second_high", known_limit(r, r.items_per_second_high)},
                {"latency_ms",
                 {{"mean", r.latency.mean},
                  {"p50", r.latency.p50},

@@ -83,11 +83,13 @@ Answer at_the_knee(const Workload& workload, Choice choice) {
     answer.why =
         "Choose it: it is the knee of the curve too, nothing faster comes near its throughput.";
   } else {
+    constexpr double kLittle = 1.3;
+    const bool little = times_cheaper(cheapest, knee) < kLittle;
     answer.why = fmt::format(
         "Unless latency does not matter choose the knee of the curve, {}: {}. Beyond it the "
         "cheapest "
-        "gives only {}.",
-        configuration(knee), figures(knee), trade(knee, cheapest));
+        "gives {}{}.",
+        configuration(knee), figures(knee), little ? "only " : "", trade(knee, cheapest));
   }
   return answer;
 }

@@ -129,8 +129,11 @@ std::string_view style_of(Mark mark) {
 
 std::string machine_block(const Report& report, Colours colours) {
   std::string out = styled(kBold, "Machine and prices", colours) + "\n";
-  for (const Fact& fact : facts_of(report)) {
-    out += wrapped(fmt::format("{:<10}{}", fact.name, fact.text), "  ");
+  const std::vector<Fact> facts = facts_of(report);
+  std::size_t width = 0;
+  for (const Fact& fact : facts) width = std::max(width, fact.name.size() + 2);
+  for (const Fact& fact : facts) {
+    out += wrapped(fmt::format("{:<{}}{}", fact.name, width, fact.text), "  ");
   }
   return out;
 }

@@ -93,6 +93,7 @@ std::string figure(double value) {
 }
 
 std::string with_half_width(double value, double half_width) {
+  if (half_width <= 0) return figure(value);
   const double magnitude = std::abs(value);
   const int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
   return fmt::format("{} ±{:.{}f}", figure(value), half_width, decimals);

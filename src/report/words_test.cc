@@ -23,6 +23,7 @@ TEST(Figure, HasThreeSignificantDigits) {
 
 TEST(WithHalfWidth, HasTheDecimalsOfTheFigure) {
   EXPECT_EQ(with_half_width(7.678, 0.0765), "7.68 ±0.08");
+  EXPECT_EQ(with_half_width(7.678, 0), "7.68");  // not known
   EXPECT_EQ(with_half_width(45.2, 0.452), "45.2 ±0.5");
   EXPECT_EQ(with_half_width(1474, 12.4), "1,474 ±12");
 }

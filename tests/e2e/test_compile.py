@@ -259,6 +259,6 @@ def test_ctrl_c_leaves_nothing_behind(compiler, sources):
     wait_for(lambda: drafts.exists() and any(drafts.iterdir()), "a draft")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert "interrupted; nothing was written" in err
     assert not drafts.exists()
