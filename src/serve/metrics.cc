@@ -102,6 +102,8 @@ void add_versions(Families& families, const std::vector<service::VersionStats>& 
        [](const VersionStats& v) { return double(v.batches); }},
       {"corelane_retried_requests_total", "Requests run again because their worker died",
        MetricType::Counter, [](const VersionStats& v) { return double(v.retried); }},
+      {"corelane_poison_requests_total", "Requests refused because their inputs killed workers",
+       MetricType::Counter, [](const VersionStats& v) { return double(v.poison); }},
       {"corelane_waiting_requests", "Requests in the queue", MetricType::Gauge,
        [](const VersionStats& v) { return double(v.waiting); }},
       {"corelane_running_requests", "Requests with a lane", MetricType::Gauge,

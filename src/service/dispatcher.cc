@@ -16,6 +16,7 @@
 #include "lane/lane.h"
 #include "schedule/choose_batch.h"
 #include "schedule/retry.h"
+#include "service/digest.h"
 #include "service/job.h"
 #include "service/queue.h"
 #include "service/served_version.h"
@@ -83,8 +84,18 @@ bool Dispatcher::may_come_up(const ServedVersion& version) const {
   });
 }
 
+Status Dispatcher::refuse_poison(const Job& job) {
+  if (!poison_.holds_any_of(input_bytes(job)) || !poison_.holds(digest_of(job))) return {};
+  ++of(*job.version).stats->poison;
+  return internal_error(fmt::format(
+      "{}: these inputs killed their worker each time they ran, the last time alone; they are "
+      "not run again until the model is loaded anew",
+      job.version->signature.label));
+}
+
 Status Dispatcher::accept(JobPtr& job) {
   const ServedVersion& version = *job->version;
+  if (Status status = refuse_poison(*job); !status) return status;
   if (!ready(version) && !may_come_up(version)) {
     return unavailable(
         fmt::format("{} is not ready: {}", version.signature.label, why_not_ready(version)));
@@ -313,6 +324,7 @@ void Dispatcher::lane_down(std::size_t index, const lane::LaneDown& down) {
     for (JobPtr& job : lost.jobs) {
       const schedule::AfterLoss next = schedule::decide_after_loss(++job->losses);
       if (next == schedule::AfterLoss::kGiveUp) {
+        poison_.remember(digest_of(*job));
         fail(std::move(job), internal_error(fmt::format(
                                  "{}: this request was with {} workers that died, the last one "
                                  "on lane {}: {}",

@@ -13,6 +13,7 @@
 #include "lane/lane.h"
 #include "schedule/choose_batch.h"
 #include "schedule/learned_cost.h"
+#include "schedule/poison.h"
 #include "service/change_rules.h"
 #include "service/job.h"
 #include "service/queue.h"
@@ -136,6 +137,7 @@ class Dispatcher {
   void put_back(std::vector<JobPtr>&& jobs);
   void queue_again(JobPtr job);
   void fail(JobPtr job, Error error);
+  Status refuse_poison(const Job& job);
   void note_run(const Running& batch, const lane::BatchDone& done, LaneState& lane);
 
   std::vector<LaneState> lanes_;
@@ -145,6 +147,7 @@ class Dispatcher {
   std::size_t unanswered_ = 0;
   Nanos next_deadline_ = Nanos::max();  // none that waits is earlier
   schedule::BatchChooser chooser_;
+  schedule::PoisonBook poison_;
   std::vector<FailedJob> failed_;
   std::vector<JobPtr> spare_jobs_;
   std::vector<std::vector<JobPtr>> spare_lists_;

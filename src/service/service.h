@@ -140,8 +140,9 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   /// Accepts the request, or refuses it through the sink at once: kNotFound, kInvalidArgument,
-  /// kUnavailable (queue full, draining, no lane has loaded the version). Dispatches it before
-  /// returning when a lane is idle. The sink is borrowed until its reply().
+  /// kUnavailable (queue full, draining, no lane has loaded the version), kInternal (the same
+  /// inputs have killed workers until their request was given up). Dispatches it before returning
+  /// when a lane is idle. The sink is borrowed until its reply().
   void submit(Request request, ReplySink& sink);
 
   /// Handles all events of a lane. Call when its event_fd() is readable.

@@ -244,6 +244,33 @@ TEST_F(ServiceTest, RetriesAloneWhatKilledTwiceAndGivesUpAfterTheThird) {
   EXPECT_EQ(answers_[1]->calls, 1);
 }
 
+TEST_F(ServiceTest, RefusesInputsThatKilledUntilTheyWereGivenUp) {
+  start_up(1, {manifest_of("m"), manifest_of("n")});
+  submit(6, 2);
+  for (int death = 0; death < 3; ++death) {
+    fake(0).down("killed by signal 11");
+    drive(0);
+    come_up(0);
+  }
+  ASSERT_EQ(answers_[0]->error, ErrorCode::kInternal);
+  const std::size_t ran = fake(0).dispatched().size();
+
+  const Answer& again = submit(6, 2);
+  EXPECT_EQ(again.error, ErrorCode::kInternal);
+  EXPECT_NE(again.message.find("not run again"), std::string::npos) << again.message;
+  EXPECT_EQ(fake(0).dispatched().size(), ran);
+  EXPECT_EQ(service_->stats().versions[0].poison, 1U);
+  EXPECT_EQ(service_->unanswered(), 0U);
+
+  submit(7, 2);  // as large
+  finish(0);
+  submit(6, 1);  // smaller
+  finish(0);
+  submit(6, 2, "n");  // another model's
+  finish(0);
+  for (std::size_t i = 2; i < 5; ++i) EXPECT_EQ(answers_[i]->error, std::nullopt) << i;
+}
+
 TEST_F(ServiceTest, PutsABatchBackThatTheLaneRefusesBecauseItsWorkerIsGone) {
   start_up(1);
   fake(0).refuse_next(unavailable("gone"));

@@ -72,6 +72,7 @@ struct VersionStats {
   std::uint64_t items = 0;                           // rows of succeeded requests
   std::uint64_t batches = 0;                         // runs that succeeded
   std::uint64_t retried = 0;  // requests given to a lane again after their worker died
+  std::uint64_t poison = 0;   // refused because their inputs had killed workers before
   std::size_t waiting = 0;
   std::size_t running = 0;
   std::vector<HeldByLane> held_by;  // now

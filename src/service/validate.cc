@@ -40,18 +40,6 @@ std::string names_of(const std::vector<Named>& all) {
   return list;
 }
 
-std::span<const std::byte> bytes_of(const Request& request, const lane::TensorRef& tensor) {
-  if (tensor.bytes == 0) return {};
-  for (const lane::ArenaBlock& block : request.storage) {
-    if (tensor.offset < block.offset()) continue;
-    const std::uint64_t at = tensor.offset - block.offset();
-    if (at > block.bytes().size() || tensor.bytes > block.bytes().size() - at) continue;
-    return block.bytes().subspan(at, tensor.bytes);
-  }
-  check(false, "a request's tensors lie in its storage");
-  return {};
-}
-
 Status check_bytes_elements(const InputRule& rule, std::span<const std::byte> bytes,
                             std::int64_t elements) {
   std::size_t at = 0;
@@ -201,6 +189,18 @@ Result<std::vector<std::uint32_t>> pick_outputs(const Request& request,
 }
 
 }  // namespace
+
+std::span<const std::byte> bytes_of(const Request& request, const lane::TensorRef& tensor) {
+  if (tensor.bytes == 0) return {};
+  for (const lane::ArenaBlock& block : request.storage) {
+    if (tensor.offset < block.offset()) continue;
+    const std::uint64_t at = tensor.offset - block.offset();
+    if (at > block.bytes().size() || tensor.bytes > block.bytes().size() - at) continue;
+    return block.bytes().subspan(at, tensor.bytes);
+  }
+  check(false, "a request's tensors lie in its storage");
+  return {};
+}
 
 Result<Validated> validate(const Request& request, const Signature& signature) {
   Validated valid;

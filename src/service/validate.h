@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -18,6 +20,9 @@ struct Validated {
   std::int64_t rows = 1;
   schedule::Sizes sizes = schedule::unit_sizes();
 };
+
+/// A tensor's bytes in the request's storage, where they must lie.
+std::span<const std::byte> bytes_of(const Request& request, const lane::TensorRef& tensor);
 
 /// The one validator, whatever the request came by. Checks names, datatypes, rank, every dimension,
 /// that inputs agree on the dimensions they share, and that the bytes are those that shape and

@@ -101,6 +101,25 @@ def test_killed_workers_lose_no_request_and_are_back_soon(own_server):
     assert not not_ready
 
 
+def test_inputs_that_kill_every_worker_are_not_run_again(own_server, tmp_path):
+    folder = tmp_path / "models" / "tokens" / "1"
+    folder.mkdir(parents=True)
+    text = TOKENS_MODEL.replace('behaviour = "identity"', 'behaviour = "identity", crash_on_value = 666')
+    (folder / "model.toml").write_text(text)
+    server = own_server(models=tmp_path / "models")
+    poison = tensor([1, 666], shape=[1, 2])
+    status, answer = server.infer("tokens", poison)
+    assert status == 500 and "workers that died" in answer["error"]
+    wait_for(lambda: server.restarts() >= 3, "three workers are back")
+    status, answer = server.infer("tokens", poison)
+    assert status == 500 and "not run again" in answer["error"]
+    assert server.infer("tokens", tensor([1, 665], shape=[1, 2]))[0] == 200
+    assert server.restarts() == 3
+    metrics = server.metrics()
+    assert metrics['corelane_poison_requests_total{model="tokens",version="1"}'] == 1
+    assert metrics['corelane_requests_total{model="tokens",code="500"}'] == 2
+
+
 def test_requests_wait_while_every_worker_is_being_replaced(own_server):
     server = own_server()
     load = Load(server, "slow", 2, lambda client, sent: tensor([0.05]), lambda request, answer: None)
