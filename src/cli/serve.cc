@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,16 +30,15 @@
 #include "device/lane_plan.h"
 #include "lane/lane.h"
 #include "lane/pool.h"
-#include "model/repository.h"
-#include "serve/choose_precision.h"
 #include "serve/config.h"
+#include "serve/model_keeper.h"
+#include "serve/model_source.h"
 #include "serve/server.h"
 #include "service/service.h"
 
 namespace corelane::cli {
 namespace {
 
-constexpr double kMaxDrop = 0.01;
 constexpr Nanos kDrainLimit = std::chrono::milliseconds(4500);
 constexpr const char* kDefaultConfig = "corelane.toml";
 
@@ -52,6 +52,8 @@ struct ServeOptions {
   std::string ready_file;
   std::string config;
   std::size_t queue = 256;
+  std::vector<std::string> load;
+  double watch = 0;  // seconds; 0: never
   std::map<std::string, serve::EndpointConfig> endpoints;
 };
 
@@ -89,41 +91,11 @@ Status apply_config(const CLI::App& command, ServeOptions& options) {
   return {};
 }
 
-Result<std::vector<service::VersionToServe>> find_versions(const ServeOptions& options) {
+Result<serve::ModelSource> open_source(const ServeOptions& options) {
   const std::filesystem::path root = options.path.empty() ? options.models : options.path;
   if (auto commands = how_to_serve(root, options.models)) return unsupported(*std::move(commands));
-  auto scan = model::scan_path(root);
-  if (!scan) {
-    return in_context(std::move(scan), "no models to serve; make one with `corelane compile`");
-  }
-  for (const Error& problem : scan->problems) log(LogLevel::kWarning, problem.message);
-  std::vector<service::VersionToServe> versions;
-  for (std::size_t i = 0; i < scan->versions.size(); ++i) {
-    model::Version& version = scan->versions[i];
-    const bool newest = i + 1 == scan->versions.size() ||
-                        scan->versions[i + 1].manifest.name != version.manifest.name;
-    const bool wanted = scan->one_model || version.manifest.load_at_start;
-    if (!newest || !wanted) continue;
-    serve::EndpointConfig endpoint;
-    if (const auto set = options.endpoints.find(version.manifest.name);
-        set != options.endpoints.end()) {
-      endpoint = set->second;
-    }
-    auto precision =
-        serve::choose_precision(version.manifest, endpoint.precision.value_or(options.precision),
-                                endpoint.max_drop.value_or(kMaxDrop));
-    if (!precision) return std::move(precision).error();
-    versions.push_back({.folder = std::filesystem::absolute(version.folder),
-                        .manifest = std::move(version.manifest),
-                        .precision = *std::move(precision)});
-  }
-  if (versions.empty()) {
-    return not_found(
-        fmt::format("{} holds no model that is loaded at the start; make one with "
-                    "`corelane compile`",
-                    root.string()));
-  }
-  return versions;
+  return serve::ModelSource(
+      {.root = root, .precision = options.precision, .endpoints = options.endpoints});
 }
 
 /// What clients reach the server by; grpc is empty where it is off.
@@ -208,10 +180,12 @@ Status wait_until_loaded(const service::Service& service, const StopSignals& sig
   return internal_error("not every model could be loaded:" + failed);
 }
 
-/// Blocks until a signal, then answers what was accepted.
+/// Blocks until a signal, then answers what was accepted. Meanwhile looks for changes, where
+/// `watch` says how often.
 int serve_and_drain(const service::Service& service, serve::Server& server,
-                    const StopSignals& signals) {
-  signals.wait();
+                    const StopSignals& signals, const std::function<void()>& look, Nanos watch) {
+  while (watch > Nanos{} && !signals.came_within(watch)) look();
+  if (watch == Nanos{}) signals.wait();
   signals.let_the_next_one_kill();
   log(LogLevel::kInfo, "finishing what was accepted; a second signal stops at once");
   if (server.drain(kDrainLimit)) return kDone;
@@ -248,7 +222,9 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
   auto grpc = serve::parse_grpc_address(options.grpc, *address);
   if (!grpc) return fail(in_context(std::move(grpc), "--grpc"));
   const ReadyFile ready_file(options.ready_file);
-  auto versions = find_versions(options);
+  auto source = open_source(options);
+  if (!source) return fail(source.error());
+  auto versions = source->at_start(options.load);
   if (!versions) return fail(versions.error());
   auto plan = plan_lanes(options.lanes);
   if (!plan) return fail(in_context(std::move(plan), "--lanes"));
@@ -261,7 +237,8 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
   auto service = service::Service::start(**pool, environment.clock, *std::move(versions),
                                          {.queue_limit = options.queue});
   if (!service) return fail(service.error());
-  serve::ServerOptions listen{.address = address->host, .port = address->port};
+  serve::ModelKeeper keeper(**service, *std::move(source));
+  serve::ServerOptions listen{.address = address->host, .port = address->port, .keeper = &keeper};
   if (*grpc) listen.grpc = {.address = (*grpc)->host, .port = (*grpc)->port};
   auto server = serve::Server::start(**service, **pool, environment.clock, listen);
   if (!server) return fail(in_context(std::move(server), "listening"));
@@ -277,7 +254,9 @@ int serve_until_told(const ServeOptions& options, Environment& environment) {
       return fail(status.error());
     }
   }
-  return serve_and_drain(**service, **server, signals);
+  return serve_and_drain(
+      **service, **server, signals, [&] { keeper.look_for_changes(); },
+      from_seconds(options.watch));
 }
 
 }  // namespace
@@ -287,6 +266,15 @@ Run add_serve(CLI::App& command) {
   command.add_option("path", options->path,
                      "Repository, one model of it or one version (default: --models)");
   command.add_option("--models", options->models, "Repository of models")->capture_default_str();
+  command
+      .add_option("--load", options->load,
+                  "Models to load at the start, by comma (default: those with load_at_start)")
+      ->delimiter(',');
+  command
+      .add_option("--watch", options->watch,
+                  "Seconds between looks at the repository for changes to load; 0: never")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
   command.add_option("--lanes", options->lanes, "Lane plan: auto, auto:N, cpu:0|cpu:1, cpu:0-1")
       ->capture_default_str();
   command.add_option("--precision", options->precision, "auto, f32, bf16, ...")

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <ctime>
 
 #include "base/units.h"
@@ -23,7 +24,8 @@ class StopSignals {
     sigwait(&signals_, &signal);
   }
   bool came_within(Nanos time) const {
-    const timespec limit{.tv_sec = 0, .tv_nsec = time.count()};
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+    const timespec limit{.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
     return sigtimedwait(&signals_, nullptr, &limit) > 0;
   }
   /// The next signal ends the process at once, and the workers with it.

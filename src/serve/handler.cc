@@ -24,6 +24,7 @@
 #include "serve/infer_call.h"
 #include "serve/metrics.h"
 #include "serve/openapi.h"
+#include "serve/repository_routes.h"
 #include "serve/route.h"
 #include "service/service.h"
 #include "wire/compression.h"
@@ -39,8 +40,13 @@ constexpr std::string_view kJsonLength = "Inference-Header-Content-Length";
 constexpr std::string_view kContentEncoding = "Content-Encoding";
 
 /// Those of the protocol that are served in full.
-std::vector<std::string> extensions() {
-  return {"binary_tensor_data", "classification", "model_configuration", "statistics"};
+std::vector<std::string> extensions(bool with_repository) {
+  std::vector<std::string> names{"binary_tensor_data", "classification", "model_configuration"};
+  if (with_repository) {
+    names.insert(names.end(), {"model_repository", "model_repository(unload_dependents)"});
+  }
+  names.emplace_back("statistics");
+  return names;
 }
 
 net::Refusal refusal_of(const Error& error) {
@@ -68,11 +74,12 @@ Result<std::vector<std::int64_t>> raw_dims(const model::Manifest& manifest) {
 }  // namespace
 
 Handler::Handler(service::Service& service, lane::Arena& arena, const Clock& clock,
-                 HttpCounters& counters, std::size_t net_threads)
+                 HttpCounters& counters, ModelKeeper* keeper, std::size_t net_threads)
     : service_(service),
       arena_(arena),
       clock_(clock),
       counters_(counters),
+      keeper_(keeper),
       calls_(arena, counters_),
       parsers_(net_threads) {}
 
@@ -117,9 +124,10 @@ void Handler::serve(const net::RequestView& request, net::RequestContext* contex
     case Resource::kReady:
       return serve_ready(exchange);
     case Resource::kServer:
-      return answer_json(exchange, wire::write_server_metadata({.name = "corelane",
-                                                                .version = CORELANE_VERSION,
-                                                                .extensions = extensions()}));
+      return answer_json(
+          exchange, wire::write_server_metadata({.name = "corelane",
+                                                 .version = CORELANE_VERSION,
+                                                 .extensions = extensions(keeper_ != nullptr)}));
     case Resource::kOpenApi:
       return answer_json(exchange, openapi_json());
     case Resource::kModel:
@@ -131,6 +139,14 @@ void Handler::serve(const net::RequestView& request, net::RequestContext* contex
       return serve_model_ready(route, exchange);
     case Resource::kMetrics:
       return serve_metrics(exchange);
+    case Resource::kIndex:
+    case Resource::kLoad:
+    case Resource::kUnload:
+      if (keeper_ == nullptr) {
+        answer_error(exchange, not_found("what is served cannot be changed here"));
+        return;
+      }
+      return serve_repository(request, route, *keeper_, std::move(exchange));
     case Resource::kInfer:
     case Resource::kNone:
       answer_error(exchange, not_found(fmt::format("nothing at '{}'; see /v2", request.path)));
@@ -255,6 +271,7 @@ void Handler::serve_model_ready(const RouteView& route, net::Exchange& exchange)
                                                         model.version, model.reason)));
     return;
   }
+  answer_error(exchange, not_found(fmt::format("model '{}' is no longer served", route.model)));
 }
 
 void Handler::serve_metrics(net::Exchange& exchange) {

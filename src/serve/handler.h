@@ -14,6 +14,7 @@
 #include "net/http.h"
 #include "serve/http_counters.h"
 #include "serve/infer_call.h"
+#include "serve/model_keeper.h"
 #include "serve/route.h"
 #include "service/service.h"
 #include "wire/v2_infer.h"
@@ -25,7 +26,7 @@ namespace corelane::serve {
 class Handler final : public net::Handler {
  public:
   Handler(service::Service& service, lane::Arena& arena, const Clock& clock, HttpCounters& counters,
-          std::size_t net_threads);
+          ModelKeeper* keeper, std::size_t net_threads);
 
   net::Placement place(const net::RequestView& head, std::uint64_t length) override;
   void drop(net::RequestContext* context) override;
@@ -56,6 +57,7 @@ class Handler final : public net::Handler {
   lane::Arena& arena_;
   const Clock& clock_;
   HttpCounters& counters_;
+  ModelKeeper* keeper_;  // null: what is served cannot be changed
   InferCalls calls_;
   std::atomic<bool> ending_{false};
   std::vector<wire::InferParser> parsers_;  // of each net thread

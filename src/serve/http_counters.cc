@@ -1,7 +1,6 @@
 #include "serve/http_counters.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,30 +9,39 @@
 
 namespace corelane::serve {
 
-HttpCounters::HttpCounters(const std::vector<std::string>& models) : rows_(models.size() + 1) {
-  row_of_.emplace("", 0);
-  for (std::size_t i = 0; i < models.size(); ++i) row_of_.emplace(models[i], i + 1);
+HttpCounters::HttpCounters(const std::vector<std::string>& models) {
+  rows_.with([&](Rows& rows) {
+    rows[""] = {};
+    for (const std::string& model : models) rows[model] = {};
+  });
 }
 
 void HttpCounters::add(std::string_view model, int status) {
-  const auto row = row_of_.find(model);
   const auto known = std::find(kStatuses.begin(), kStatuses.end(), status);
   const std::size_t column = known == kStatuses.end()
                                  ? kStatuses.size() - 1
                                  : static_cast<std::size_t>(known - kStatuses.begin());
-  rows_[row == row_of_.end() ? 0 : row->second][column].fetch_add(1, std::memory_order_relaxed);
+  rows_.with([&](Rows& rows) {
+    auto row = rows.find(model);
+    // Answered with outputs: it is a model that is served.
+    if (row == rows.end() && status == 200) row = rows.try_emplace(std::string(model)).first;
+    if (row == rows.end()) row = rows.find("");
+    ++row->second[column];
+  });
 }
 
 std::vector<HttpCounters::Count> HttpCounters::counts() const {
   std::vector<Count> all;
-  for (const auto& [model, row] : row_of_) {
-    for (std::size_t column = 0; column < kStatuses.size(); ++column) {
-      const std::uint64_t answers = rows_[row][column].load(std::memory_order_relaxed);
-      if (answers > 0) {
-        all.push_back({.model = model, .status = kStatuses[column], .answers = answers});
+  rows_.with([&](const Rows& rows) {
+    for (const auto& [model, row] : rows) {
+      for (std::size_t column = 0; column < kStatuses.size(); ++column) {
+        const std::uint64_t answers = row[column];
+        if (answers > 0) {
+          all.push_back({.model = model, .status = kStatuses[column], .answers = answers});
+        }
       }
     }
-  }
+  });
   return all;
 }
 

@@ -8,6 +8,7 @@ namespace corelane::serve {
 namespace {
 
 constexpr std::string_view kModels = "/v2/models/";
+constexpr std::string_view kRepository = "/v2/repository/";
 
 /// Cuts the text up to the next '/' off the front of `path`, the '/' too.
 std::string_view cut_segment(std::string_view& path) {
@@ -48,11 +49,24 @@ RouteView parse_model_route(std::string_view rest) {
   return route.resource == Resource::kNone ? RouteView{} : route;
 }
 
+RouteView parse_repository_route(std::string_view rest) {
+  if (rest == "index") return {.resource = Resource::kIndex};
+  if (cut_segment(rest) != "models") return {};
+  RouteView route{.model = cut_segment(rest)};
+  if (route.model.empty()) return {};
+  if (rest == "load") route.resource = Resource::kLoad;
+  if (rest == "unload") route.resource = Resource::kUnload;
+  return route.resource == Resource::kNone ? RouteView{} : route;
+}
+
 }  // namespace
 
 RouteView parse_route(std::string_view path) {
   if (path.substr(0, kModels.size()) == kModels) {
     return parse_model_route(path.substr(kModels.size()));
+  }
+  if (path.substr(0, kRepository.size()) == kRepository) {
+    return parse_repository_route(path.substr(kRepository.size()));
   }
   if (path == "/v2/health/live") return {.resource = Resource::kLive};
   if (path == "/v2/health/ready") return {.resource = Resource::kReady};
@@ -65,7 +79,15 @@ RouteView parse_route(std::string_view path) {
 }
 
 std::string_view method_of(Resource resource) {
-  return resource == Resource::kInfer ? "POST" : "GET";
+  switch (resource) {
+    case Resource::kInfer:
+    case Resource::kIndex:
+    case Resource::kLoad:
+    case Resource::kUnload:
+      return "POST";
+    default:
+      return "GET";
+  }
 }
 
 }  // namespace corelane::serve

@@ -18,6 +18,9 @@ enum class Resource : std::uint8_t {
   kStats,       // .../stats; /v2/models/stats: of all models
   kInfer,       // .../infer
   kMetrics,     // /metrics
+  kIndex,       // /v2/repository/index
+  kLoad,        // /v2/repository/models/{model}/load
+  kUnload,      // .../unload
 };
 
 /// A path taken apart. The views point into it.
@@ -30,7 +33,7 @@ struct RouteView {
 /// kNone for anything that is not served, a version that is not a number included.
 RouteView parse_route(std::string_view path);
 
-/// "POST" for infer, "GET" for everything else.
+/// "POST" for infer and the repository, "GET" for everything else.
 std::string_view method_of(Resource resource);
 
 }  // namespace corelane::serve

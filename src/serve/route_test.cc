@@ -35,6 +35,9 @@ TEST(ParseRoute, KnowsThePathsOfTheProtocol) {
       {"/v2/models/stats", Resource::kStats, "", ""},
       {"/v2/models/qa/stats", Resource::kStats, "qa", ""},
       {"/v2/models/qa/versions/3/stats", Resource::kStats, "qa", "3"},
+      {"/v2/repository/index", Resource::kIndex, "", ""},
+      {"/v2/repository/models/qa/load", Resource::kLoad, "qa", ""},
+      {"/v2/repository/models/qa/unload", Resource::kUnload, "qa", ""},
   };
   for (const Case& c : cases) {
     const RouteView route = parse_route(c.path);
@@ -45,16 +48,32 @@ TEST(ParseRoute, KnowsThePathsOfTheProtocol) {
 }
 
 TEST(ParseRoute, ServesNothingElse) {
-  for (const std::string_view path :
-       {"", "/", "/v1", "/v2/models", "/v2/models/", "/v2/models//infer", "/v2/health",
-        "/v2/models/qa/versions/abc", "/v2/models/qa/versions/-1/infer", "/v2/models/qa/versions/",
-        "/v2/models/qa/infer/more", "/v2/models/stats/more", "/v2/models/qa/versions/x/config",
-        "/v2/models/qa/unknown", "/metrics/", "v2"}) {
+  for (const std::string_view path : {"",
+                                      "/",
+                                      "/v1",
+                                      "/v2/models",
+                                      "/v2/models/",
+                                      "/v2/models//infer",
+                                      "/v2/health",
+                                      "/v2/models/qa/versions/abc",
+                                      "/v2/models/qa/versions/-1/infer",
+                                      "/v2/models/qa/versions/",
+                                      "/v2/models/qa/infer/more",
+                                      "/v2/models/stats/more",
+                                      "/v2/models/qa/versions/x/config",
+                                      "/v2/models/qa/unknown",
+                                      "/v2/repository/",
+                                      "/v2/repository/models/qa",
+                                      "/v2/repository/models//load",
+                                      "/v2/repository/models/qa/load/more",
+                                      "/metrics/",
+                                      "v2"}) {
     EXPECT_EQ(parse_route(path).resource, Resource::kNone) << path;
   }
 }
 
-TEST(MethodOf, IsPostForInferOnly) {
+TEST(MethodOf, IsPostForWhatComputesOrChanges) {
+  EXPECT_EQ(method_of(Resource::kLoad), "POST");
   EXPECT_EQ(method_of(Resource::kInfer), "POST");
   EXPECT_EQ(method_of(Resource::kMetrics), "GET");
 }

@@ -46,14 +46,14 @@ constexpr Nanos kDeadlineTick = std::chrono::milliseconds(5);
 
 class Front final : public Server {
  public:
-  Front(service::Service& service, lane::LanePool& pool, const Clock& clock,
+  Front(service::Service& service, lane::LanePool& pool, const Clock& clock, ModelKeeper* keeper,
         std::unique_ptr<net::NetThreads> threads)
       : service_(service),
         threads_(std::move(threads)),
         arena_(pool.arena()),
         clock_(clock),
         counters_(names_of(service.models())),
-        handler_(service, arena_, clock, counters_, threads_->loops().size()) {
+        handler_(service, arena_, clock, counters_, keeper, threads_->loops().size()) {
     std::size_t next = 0;
     for (lane::Lane* lane : pool.lanes()) {
       net::EventLoop& loop = *threads_->loops()[next++ % threads_->loops().size()];
@@ -127,7 +127,7 @@ Result<std::unique_ptr<Server>> Server::start(service::Service& service, lane::L
                                               const Clock& clock, const ServerOptions& options) {
   auto threads = net::NetThreads::start(options.net_threads, clock);
   if (!threads) return std::move(threads).error();
-  auto server = std::make_unique<Front>(service, pool, clock, *std::move(threads));
+  auto server = std::make_unique<Front>(service, pool, clock, options.keeper, *std::move(threads));
   if (auto status = server->listen(options); !status) return std::move(status).error();
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "lane/pool.h"
 #include "serve/grpc_server.h"
+#include "serve/model_keeper.h"
 #include "service/service.h"
 
 namespace corelane::serve {
@@ -21,6 +22,7 @@ struct ServerOptions {
   std::uint16_t port = 8000;  // 0: any free one
   std::size_t net_threads = 1;
   std::optional<GrpcServerOptions> grpc{};  // nullopt: none
+  ModelKeeper* keeper = nullptr;            // borrowed; null: models cannot be changed
 };
 
 /// A service behind HTTP and, where that is wanted, gRPC. Its net threads own the sockets and drive
