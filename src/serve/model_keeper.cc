@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -159,17 +160,17 @@ void ModelKeeper::look_for_changes() {
 }
 
 void ModelKeeper::look() {
-  std::set<std::string> served;
-  for (const service::ServedModel& model : service_.models()) served.insert(model.name);
-  for (const std::string& name : served) {
+  std::map<std::string, std::set<std::string>> served;
+  for (const service::ServedModel& model : service_.models()) {
+    served[model.name].insert(model.stamp);
+  }
+  for (const auto& [name, stamps] : served) {
     auto version = source_.newest(name);
     if (!version) continue;  // half written, or gone: what runs runs on
     Seen& seen = seen_[name];
-    const bool first = seen.tried.empty();
-    if (first) seen.tried = version->stamp;
     const bool still = seen.at_last_look == version->stamp;
     seen.at_last_look = version->stamp;
-    if (seen.tried == version->stamp || !still) continue;
+    if (stamps.contains(version->stamp) || seen.tried == version->stamp || !still) continue;
     load_now(name, [](const Result<std::string>&) {});
   }
 }

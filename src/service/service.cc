@@ -310,6 +310,7 @@ std::vector<ServedModel> Service::Impl::models() const {
       all.push_back({.name = version->manifest.name,
                      .version = version->manifest.version,
                      .precision = version->precision,
+                     .stamp = version->stamp,
                      .ready = dispatcher.ready(*version),
                      .reason = dispatcher.why_not_ready(*version),
                      .report = dispatcher.report(*version)});

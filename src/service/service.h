@@ -77,6 +77,7 @@ struct ServedModel {
   std::string name{};
   std::int64_t version = 0;
   std::string precision{};
+  std::string stamp{};   // VersionToServe::stamp
   bool ready = false;    // at least one live lane serves it
   std::string reason{};  // why not
   std::string report{};  // what the engine says it loaded (JSON), from the first lane that has

@@ -179,11 +179,11 @@ def test_a_worker_is_killed_while_loads_go_on(own_server, client, models):
     server = own_server(models=models)
     if len(server.workers()) < 2:
         pytest.skip("needs two lanes")
-    triton = client(server)
     load = Load(server, "m", 4, values, same)
     refused = []
 
     def change():
+        triton = tritonclient.http.InferenceServerClient(server.http, network_timeout=60)  # one a thread
         for version in range(2, 22):
             publish(models, version)
             try:
@@ -201,7 +201,7 @@ def test_a_worker_is_killed_while_loads_go_on(own_server, client, models):
     load.stop()
     assert not load.failures and not refused
     assert versions_answering(server) == {"21"}
-    entries = [each["state"] for each in triton.get_model_repository_index() if each["name"] == "m"]
+    entries = [each["state"] for each in client(server).get_model_repository_index() if each["name"] == "m"]
     assert entries.count("READY") == 1
     os.kill(server.workers()[0], signal.SIGKILL)
     wait_for(lambda: server.restarts() == 4 and server.lanes_up() == 2, "the worker's return")

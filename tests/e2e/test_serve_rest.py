@@ -50,7 +50,8 @@ def post(server, model, body, **headers):
 
 def test_the_server_names_the_extensions_that_it_has(client):
     assert client.get_server_metadata()["extensions"] == [
-        "binary_tensor_data", "classification", "model_configuration", "statistics"]
+        "binary_tensor_data", "classification", "model_configuration", "model_repository",
+        "model_repository(unload_dependents)", "statistics"]
 
 
 def test_a_models_configuration(client):
