@@ -1,6 +1,7 @@
 """Models are loaded, replaced and unloaded while the server runs and is used; a client sees no more than the version."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import threading
@@ -209,7 +210,7 @@ def test_a_worker_is_killed_while_loads_go_on(own_server, client, models):
 
 
 def own_memory(pid):
-    lines = open(f"/proc/{pid}/status").read().splitlines()
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssFile")))
 
 
@@ -228,7 +229,7 @@ def test_fifty_loads_and_unloads_leave_memory_as_it_was(own_server, client):
     before = [own_memory(pid) for pid in pids]
     for _ in range(50):
         cycle()
-    grown = [after - was for after, was in zip([own_memory(pid) for pid in pids], before)]
+    grown = [after - was for after, was in zip([own_memory(pid) for pid in pids], before, strict=True)]
     assert max(grown) < 2048, f"kB of server and workers: {grown}"
     labels = '{model="reload",version="1"}'
     assert server.metrics()[f"corelane_succeeded_requests_total{labels}"] == 60
