@@ -1,6 +1,7 @@
 #include "serve/server.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
