@@ -47,8 +47,8 @@ class LinearCost final : public CostModel {
   double overhead_;
 };
 
-/// The measured overheads in tokens of BERT-base on one core: f32 4, bf16 16, int8 54. What every
-/// version is assumed to have until its own runs are known.
+/// The measured overheads in tokens of BERT-base on one core: f32 4, bf16 16, int8 54. Used as
+/// they are for every version that has no profile.
 double assumed_overhead(std::string_view precision);
 
 /// Product of the sizes.

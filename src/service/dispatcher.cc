@@ -285,9 +285,6 @@ void Dispatcher::note_run(const Running& batch, const lane::BatchDone& done, Lan
   stats.steps.add(done.timing, batch.jobs.size());
   stats.steps_by_rows[batch.rows].add(done.timing);
   stats.last_run = done.timing.written;
-  schedule::Sizes padded = schedule::unit_sizes();
-  for (const JobPtr& job : batch.jobs) padded = schedule::larger_of(padded, job->waiting.sizes);
-  entry.cost.observe(batch.rows, padded, done.timing.written - done.timing.received);
   Nanos& smoothed = entry.time_per_request;
   const Nanos each = (done.timing.written - done.timing.received) / members;
   smoothed += smoothed == Nanos{} ? each : (each - smoothed) / kSmoothing;

@@ -21,7 +21,7 @@ struct ServedVersion {
   std::string stamp;  // VersionToServe::stamp
   lane::SlotId slot{};
   std::size_t index = 0;  // its place in the dispatcher; another's once it is removed there
-  double overhead = 1;    // of a run, as schedule::LearnedCost assumes it before it has seen some
+  double overhead = 1;    // of a run, see schedule::LinearCost
   std::vector<std::vector<std::string>> labels{};  // of each output; empty: none
 };
 
