@@ -5,6 +5,10 @@ import pathlib
 import shutil
 import tempfile
 
+from .processes import log
+
+ATTEMPTS = 4  # at a point, before the machine counts as too busy
+
 
 def plan_text(name, point):
     grid = {"batch": point["batch"], "concurrency": point["concurrency"]}
@@ -29,6 +33,13 @@ def run_study(corelane, repository, name, point):
         point = point | {"sizes": sizes}
         plan = folder / "plan.toml"
         plan.write_text(plan_text(name, point))
-        corelane.run("bench", plan, "--models", repository, "--results", folder / "results")
-        (file,) = (folder / "results" / "ratio").glob("*.json")
-        return json.loads(file.read_text())
+        reasons = []
+        for _ in range(ATTEMPTS):
+            corelane.run("bench", plan, "--models", repository, "--results", folder / "results", "--again", accept=(0, 1))
+            (file,) = (folder / "results" / "ratio").glob("*.json")
+            result = json.loads(file.read_text())
+            if result["valid"]:
+                return result
+            reasons += result["invalid_because"]
+            log(f"  once more: {result['invalid_because'][0]}")
+        raise SystemExit(f"ratios: no valid measurement of {name} in {ATTEMPTS} attempts: {'; '.join(reasons)}")

@@ -106,6 +106,35 @@ def test_a_plan_for_a_server_leaves_precision_and_lanes_to_it():
     assert plan["grid"] == {"batch": [8], "concurrency": [1], "tokens": [128]}
 
 
+class Measures:
+    """Stands for the program: each run of bench leaves the next of `results`."""
+
+    def __init__(self, work, results):
+        self.work, self.results, self.runs = work, list(results), 0
+
+    def run(self, *arguments, accept):
+        assert accept == (0, 1) and "--again" in arguments
+        folder = arguments[arguments.index("--results") + 1] / "ratio"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "one.json").write_text(json.dumps(self.results[self.runs]))
+        self.runs += 1
+
+
+INVALID = {"valid": False, "invalid_because": ["the second half was slower"]}
+
+
+def test_a_window_that_is_not_valid_is_measured_again(tmp_path):
+    program = Measures(tmp_path, [INVALID, {"valid": True, "items_per_second": 3}])
+    assert study.run_study(program, tmp_path, "bert", POINT)["items_per_second"] == 3
+    assert program.runs == 2
+
+
+def test_a_machine_that_is_never_quiet_gives_no_figure(tmp_path):
+    program = Measures(tmp_path, [INVALID] * study.ATTEMPTS)
+    with pytest.raises(SystemExit, match="no valid measurement of bert"):
+        study.run_study(program, tmp_path, "bert", POINT)
+
+
 @pytest.mark.parametrize(("arguments", "said"), [(["nonsense"], "unknown: nonsense"), (["direct-bert"], "where are the peers?")])
 def test_wrong_usage_is_told_before_anything_is_measured(arguments, said):
     command = [sys.executable, BENCH / "ratios", *arguments]
