@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/result.h"
+#include "infer_checks.h"
 #include "tensor/dtype.h"
 #include "wire/v2_infer.h"
 
@@ -50,15 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     corelane::check(!input.error().message.empty(), "an error says something");
     return 0;
   }
-  const auto elements = input->shape.elements();
-  corelane::check(elements.has_value(), "an input's elements can be counted");
-  if (dtype == DType::kBytes) {
-    corelane::check(corelane::wire::check_bytes_elements(input->data, *elements).has_value(),
-                    "strings are whole and counted");
-  } else {
-    corelane::check(input->data.size() ==
-                        static_cast<std::size_t>(*elements) * corelane::tensor::size_of(dtype),
-                    "an input's bytes are its shape's");
-  }
+  corelane::fuzz::check_input(*input);
   return 0;
 }

@@ -8,29 +8,9 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "base/check.h"
-#include "base/result.h"
-#include "tensor/dtype.h"
-
-namespace {
-
-class CheckedMemory final : public corelane::wire::DecodeMemory {
- public:
-  explicit CheckedMemory(std::size_t json_size) : most_(8 * json_size) {}
-  corelane::Result<std::span<std::byte>> allocate(std::size_t size) override {
-    corelane::check(size > 0 && size <= most_, "what is allocated is bounded by what was sent");
-    blocks_.push_back(std::make_unique<std::byte[]>(size));
-    return std::span(blocks_.back().get(), size);
-  }
-
- private:
-  std::size_t most_;
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
-};
-
-}  // namespace
+#include "infer_checks.h"
 
 /// The first two bytes say how long the JSON is; 0xFFFF: all of it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -42,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto padded = std::make_unique<std::byte[]>(body_size + InferParser::kPadding);
   std::memcpy(padded.get(), data + sizeof length, body_size);
 
-  CheckedMemory memory(body_size);
+  corelane::fuzz::CheckedMemory memory(body_size);
   InferParser parser;
   const auto request = parser.parse(
       {padded.get(), body_size},
@@ -52,18 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     corelane::check(!request.error().message.empty(), "an error says something");
     return 0;
   }
-  for (const auto& input : request->inputs) {
-    corelane::check(!input.name.empty(), "an input has a name");
-    const auto elements = input.shape.elements();
-    corelane::check(elements.has_value(), "an input's elements can be counted");
-    if (input.dtype == corelane::tensor::DType::kBytes) {
-      corelane::check(corelane::wire::check_bytes_elements(input.data, *elements).has_value(),
-                      "strings are whole and counted");
-    } else {
-      corelane::check(
-          input.data.size() == static_cast<std::size_t>(*elements) * size_of(input.dtype),
-          "an input's bytes are its shape's");
-    }
-  }
+  for (const auto& input : request->inputs) corelane::fuzz::check_input(input);
   return 0;
 }
