@@ -24,6 +24,12 @@ bool sizes_agree(const Waiting& a, const Waiting& b, std::uint32_t paddable) {
   return true;
 }
 
+Sizes larger_of(const Sizes& a, const Sizes& b) {
+  Sizes larger = a;
+  for (std::size_t dim = 0; dim < kMaxDims; ++dim) larger[dim] = std::max(a[dim], b[dim]);
+  return larger;
+}
+
 std::int64_t share_of_rows(const QueueSnapshot& queue) {
   std::int64_t rows = queue.running_rows;
   for (const Waiting& request : queue.waiting) rows += request.rows;

@@ -1,7 +1,5 @@
 #include "schedule/cost.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -13,12 +11,6 @@ double volume(const Sizes& sizes) {
   double product = 1;
   for (const std::int64_t size : sizes) product *= static_cast<double>(size);
   return product;
-}
-
-Sizes larger_of(const Sizes& a, const Sizes& b) {
-  Sizes larger = a;
-  for (std::size_t dim = 0; dim < kMaxDims; ++dim) larger[dim] = std::max(a[dim], b[dim]);
-  return larger;
 }
 
 Nanos LinearCost::batch_time(std::int64_t rows, const Sizes& sizes) const {

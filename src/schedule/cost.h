@@ -54,7 +54,4 @@ double assumed_overhead(std::string_view precision);
 /// Product of the sizes.
 double volume(const Sizes& sizes);
 
-/// The larger of the two in each dimension: what both are padded to.
-Sizes larger_of(const Sizes& a, const Sizes& b);
-
 }  // namespace corelane::schedule

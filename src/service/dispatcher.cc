@@ -147,7 +147,7 @@ bool Dispatcher::start_batch(std::size_t index, const ServedVersion& version) {
                                        .live_lanes = count_live(version),
                                        .sharing_lanes = count_sharing(version),
                                        .running_rows = running_rows(version)},
-                                      version.signature.limits, of(version).cost);
+                                      version.signature.limits, version.cost);
   if (choice.members.empty()) return false;
   Running batch{.version = &version};
   if (!spare_lists_.empty()) {

@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "lane/lane.h"
 #include "schedule/choose_batch.h"
-#include "schedule/cost.h"
 #include "schedule/poison.h"
 #include "service/change_rules.h"
 #include "service/job.h"
@@ -113,7 +112,6 @@ class Dispatcher {
   struct Entry {
     std::shared_ptr<const ServedVersion> version;
     VersionStats* stats = nullptr;
-    schedule::LinearCost cost;
     bool retired = false;
     Queue queue{};
     Nanos time_per_request{};  // smoothed, on one lane

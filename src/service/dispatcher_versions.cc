@@ -19,9 +19,8 @@ std::shared_ptr<const ServedVersion> Dispatcher::add(std::shared_ptr<ServedVersi
   if (free == entries_.end()) entries_.emplace_back();
   version->index = index;
   version->slot = slot;
-  entries_[index] = std::make_unique<Entry>(Entry{.version = version,
-                                                  .stats = &counts_of(*version),
-                                                  .cost = schedule::LinearCost(version->overhead)});
+  entries_[index] =
+      std::make_unique<Entry>(Entry{.version = version, .stats = &counts_of(*version)});
   for (LaneState& lane : lanes_) {
     lane.loads.resize(entries_.size(), LaneState::Load::kAbsent);
     lane.reasons.resize(entries_.size());

@@ -7,6 +7,7 @@
 
 #include "lane/lane.h"
 #include "model/manifest.h"
+#include "schedule/cost.h"
 #include "service/signature.h"
 
 namespace corelane::service {
@@ -21,7 +22,7 @@ struct ServedVersion {
   std::string stamp;  // VersionToServe::stamp
   lane::SlotId slot{};
   std::size_t index = 0;  // its place in the dispatcher; another's once it is removed there
-  double overhead = 1;    // of a run, see schedule::LinearCost
+  schedule::LinearCost cost{0};
   std::vector<std::vector<std::string>> labels{};  // of each output; empty: none
 };
 

@@ -53,7 +53,7 @@ Result<std::vector<std::shared_ptr<ServedVersion>>> prepare(std::vector<VersionT
                       .precision = version.precision,
                       .folder = std::move(version.folder),
                       .stamp = std::move(version.stamp),
-                      .overhead = schedule::assumed_overhead(version.precision),
+                      .cost = schedule::LinearCost(schedule::assumed_overhead(version.precision)),
                       .labels = *std::move(labels)}));
   }
   return served;
