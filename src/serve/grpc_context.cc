@@ -71,14 +71,12 @@ Status submit_infer(GrpcContext& context, GrpcWork& work, const grpc::ByteBuffer
   copy_message(message, *place);
   auto parsed = work.parser.parse(*place, work.request);
   if (!parsed) return std::move(parsed).error();
-  if (parsed->request.priority != 0) {
-    return unsupported("request: parameter 'priority' is not supported by this server");
-  }
   work.final_mark = parsed->final_mark;
   auto request = work.request.make_request(parsed->request, parsed->model, parsed->version,
                                            context.clock.now());
-  request.deadline = std::min(request.deadline, deadline);
-  context.service.submit(std::move(request), sink);
+  if (!request) return std::move(request).error();
+  request->deadline = std::min(request->deadline, deadline);
+  context.service.submit(*std::move(request), sink);
   return {};
 }
 

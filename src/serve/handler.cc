@@ -166,11 +166,9 @@ void Handler::serve_infer(const net::RequestView& request, const RouteView& rout
   }
   auto parsed = parse(request, body, route, call);
   if (!parsed) return call.refuse(route.model, parsed.error());
-  if (parsed->priority != 0) {
-    return call.refuse(route.model, unsupported("request: parameter 'priority' is not supported by "
-                                                "this server"));
-  }
-  service_.submit(call.make_request(*parsed, route.model, route.version, clock_.now()), call);
+  auto asked = call.make_request(*parsed, route.model, route.version, clock_.now());
+  if (!asked) return call.refuse(route.model, asked.error());
+  service_.submit(*std::move(asked), call);
 }
 
 /// The body without its content coding; nullopt: refused.

@@ -54,9 +54,12 @@ lane::TensorRef InferRequest::place_of(const wire::InferInputView& input) const 
   return tensor;
 }
 
-service::Request InferRequest::make_request(const wire::InferRequestView& parsed,
-                                            std::string_view model, std::string_view version,
-                                            Nanos now) {
+Result<service::Request> InferRequest::make_request(const wire::InferRequestView& parsed,
+                                                    std::string_view model,
+                                                    std::string_view version, Nanos now) {
+  if (parsed.priority != 0) {
+    return unsupported("request: parameter 'priority' is not supported by this server");
+  }
   model_ = model;
   if (parsed.id) id_ = std::string(*parsed.id);
   binary_by_default_ = parsed.binary_by_default;

@@ -33,9 +33,10 @@ class InferRequest : public wire::DecodeMemory {
   Result<std::span<std::byte>> allocate(std::size_t size) override;
 
   /// The parsed request in the service's terms; the memory goes with it. `now` is the time that a
-  /// timeout runs from.
-  service::Request make_request(const wire::InferRequestView& parsed, std::string_view model,
-                                std::string_view version, Nanos now);
+  /// timeout runs from. kUnsupported for what the protocol has and this server does not.
+  Result<service::Request> make_request(const wire::InferRequestView& parsed,
+                                        std::string_view model, std::string_view version,
+                                        Nanos now);
 
   /// The answer in the wire's terms, classes where they were asked for. Valid during the reply.
   Result<wire::InferResponseView> answer(const service::Reply& reply);
