@@ -29,7 +29,7 @@ def run_study(corelane, repository, name, point):
         sizes = dict(point.get("sizes", {}))
         for dimension, size in sizes.items():
             if isinstance(size, pathlib.Path):  # a plan reads files of its own folder only
-                sizes[dimension] = shutil.copy(size, folder) and size.name
+                sizes[dimension] = pathlib.Path(shutil.copy(size, folder)).name
         point = point | {"sizes": sizes}
         plan = folder / "plan.toml"
         plan.write_text(plan_text(name, point))
