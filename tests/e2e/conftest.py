@@ -16,8 +16,8 @@ def own_server(tmp_path):
     """Starts servers that a test may hurt: own_server(*args, models=FOLDER)."""
     started = []
 
-    def start(*args, models=serving.PROBES):
-        started.append(serving.Server(tmp_path, models, "--lanes", serving.two_lanes(), *args))
+    def start(*args, models=serving.PROBES, **popen):
+        started.append(serving.Server(tmp_path, models, "--lanes", serving.two_lanes(), *args, **popen))
         return started[-1]
 
     yield start

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -20,6 +21,20 @@ def two_lanes():
     return f"cpu:{cpus[0]}|cpu:{cpus[1]}" if len(cpus) > 1 else "auto"
 
 
+def demo_source(name, folder):
+    """A model of ./demo as a Hugging Face directory, made in `folder`."""
+    command = [sys.executable, "-m", "corelane_tools.demo_models", "--only", name, "--out", str(folder)]
+    subprocess.run(command, check=True, env={"PYTHONPATH": str(ROOT / "python")}, timeout=300)
+    return folder / name
+
+
+def compiled(source, models, *args):
+    """The repository `models` with what `source` becomes."""
+    command = [BUILD / "corelane", "compile", source, "--out", models, *args]
+    subprocess.run([str(part) for part in command], check=True, timeout=300)
+    return models
+
+
 def wait_for(holds, what, seconds=PATIENCE):
     """Returns how long it took until holds() was true."""
     began = time.monotonic()
@@ -30,15 +45,16 @@ def wait_for(holds, what, seconds=PATIENCE):
 
 
 class Server:
-    """Starts with the models given; `http` and `grpc` are its addresses once it is ready."""
+    """Starts with the models given; `http` and `grpc` are its addresses once it is ready. `popen` goes to the process."""
 
-    def __init__(self, folder, models, *args):
-        ready = folder / "ready.json"
+    def __init__(self, folder, models, *args, **popen):
+        self.ready_file = ready = folder / "ready.json"
         ready.unlink(missing_ok=True)
         self.log = folder / "serve.log"
         command = [BUILD / "corelane", "serve", models, "--http", "127.0.0.1:0", "--ready-file", ready, *args]
         with self.log.open("w") as log:
-            self.process = subprocess.Popen([str(part) for part in command], cwd=folder, stdout=log, stderr=log)
+            options = {"stdout": log, "stderr": log, **popen}
+            self.process = subprocess.Popen([str(part) for part in command], cwd=folder, **options)
         wait_for(lambda: ready.exists() or self.process.poll() is not None, "the server's start")
         assert ready.exists(), self.log.read_text()
         said = json.loads(ready.read_text())

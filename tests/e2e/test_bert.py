@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -19,20 +17,15 @@ LOGITS = ("start_logits", "end_logits")
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    made = serving.ROOT / "build" / "demo" / "sources"
-    if not (made / "bert-base" / "model.safetensors").exists():
-        made = tmp_path_factory.mktemp("sources")
-        command = [sys.executable, "-m", "corelane_tools.demo_models", "--only", "bert-base", "--out", str(made)]
-        subprocess.run(command, check=True, env={"PYTHONPATH": str(serving.ROOT / "python")}, timeout=300)
-    return made / "bert-base"
+    made = serving.ROOT / "build" / "demo" / "sources" / "bert-base"
+    if (made / "model.safetensors").exists():
+        return made
+    return serving.demo_source("bert-base", tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture(scope="module")
 def models(source, tmp_path_factory):
-    made = tmp_path_factory.mktemp("compiled") / "models"
-    command = [serving.BUILD / "corelane", "compile", source, "--name", "bert-base", "--out", made]
-    subprocess.run([str(part) for part in command], check=True, timeout=300)
-    return made
+    return serving.compiled(source, tmp_path_factory.mktemp("compiled") / "models", "--name", "bert-base")
 
 
 @pytest.fixture(scope="module")
